@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fibers on Boost.Context's fcontext. Start reading at fiber_switch().
+ */
+#include "kernels/simulator/fiber.h"
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SIMULATOR_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SIMULATOR_ASAN 1
+#endif
+#endif
+
+#ifdef SIMULATOR_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace simulator {
+
+namespace {
+
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+constexpr size_t page_bytes = 4096;
+#ifdef SIMULATOR_ASAN
+constexpr size_t stack_bytes = size_t{256} * 1024; /* red zones make frames large */
+#else
+constexpr size_t stack_bytes = size_t{64} * 1024;
+#endif
+
+/* Stacks that all begin at a page boundary would share a few sets of the cache. */
+constexpr size_t colour_bytes = 256;
+constexpr size_t n_colours = 15;
+
+unsigned n_fibers;
+
+/* The fiber that we came from has been suspended by the switch: remember where. */
+void note_arrival(const transfer_t &from)
+{
+    thread *previous = static_cast<thread *>(from.data);
+    previous->context = from.fctx;
+#ifdef SIMULATOR_ASAN
+    __sanitizer_finish_switch_fiber(the_block.current->fake_stack, const_cast<const void **>(&previous->stack_bottom),
+                                    &previous->stack_bytes);
+#endif
+}
+
+void fiber_main(transfer_t from)
+{
+    note_arrival(from);
+    for (;;) {
+        the_block.launch->entry(the_block.launch->arguments);
+        thread_ended();
+    }
+}
+
+void begin(thread &t)
+{
+    char *const top = static_cast<char *>(t.stack_bottom) + t.stack_bytes;
+#ifdef SIMULATOR_ASAN
+    __asan_unpoison_memory_region(t.stack_bottom, t.stack_bytes);
+    t.fake_stack = nullptr;
+#endif
+    t.context = make_fcontext(top, t.stack_bytes, fiber_main);
+}
+
+} // namespace
+
+uint64_t fiber_switches;
+
+int fibers_prepare(unsigned n, char *err, size_t err_size)
+{
+    for (; n_fibers < n; n_fibers++) {
+        void *const map = mmap(nullptr, page_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (map == MAP_FAILED) {
+            (void)std::snprintf(err, err_size, "no memory for the stack of simulated thread %u: %s", n_fibers,
+                                std::strerror(errno));
+            return 1;
+        }
+        if (mprotect(map, page_bytes, PROT_NONE) != 0) {
+            (void)std::snprintf(err, err_size, "cannot guard the stack of simulated thread %u: %s", n_fibers,
+                                std::strerror(errno));
+            (void)munmap(map, page_bytes + stack_bytes);
+            return 1;
+        }
+        thread &t = the_block.threads[n_fibers];
+        t.stack_bottom = static_cast<char *>(map) + page_bytes;
+        t.stack_bytes = stack_bytes - n_fibers % n_colours * colour_bytes;
+        begin(t);
+    }
+    return 0;
+}
+
+void fibers_abandon()
+{
+    for (unsigned i = 0; i < n_fibers; i++) begin(the_block.threads[i]);
+}
+
+void fiber_switch(thread *next)
+{
+    thread *const previous = the_block.current;
+    the_block.current = next;
+    simulator_thread_index = &next->index;
+    fiber_switches++;
+#ifdef SIMULATOR_ASAN
+    __sanitizer_start_switch_fiber(&previous->fake_stack, next->stack_bottom, next->stack_bytes);
+#endif
+    note_arrival(jump_fcontext(next->context, previous));
+}
+
+} // namespace simulator

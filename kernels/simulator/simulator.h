@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The SIMT simulator, as seen by C: runs a kernel written in the HIP/CUDA common subset on one CPU thread, one fiber
+ * per GPU thread, block after block. The order in which threads proceed is an input.
+ *
+ * What a kernel itself includes is simulator/device.h (through the names hip/hip_runtime.h or cuda_runtime.h).
+ * All launches of a process come from one OS thread: LDS is thread-local memory of that thread.
+ */
+#ifndef TOPKCTS_SIMULATOR_H
+#define TOPKCTS_SIMULATOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the next thread is chosen. ROUND_ROBIN: ascending, switching at barriers and wave operations only; the threads
+ * of one wave take turns until they all wait, then the next wave does. REVERSED: the same, descending. RANDOM: seeded;
+ * also switches at atomics, with random bursts, and permutes the blocks. */
+enum simulator_order { SIMULATOR_ROUND_ROBIN, SIMULATOR_REVERSED, SIMULATOR_RANDOM };
+
+struct simulator_schedule {
+    int                  wave_size; /* 32 or 64 */
+    enum simulator_order order;
+    uint64_t             seed; /* RANDOM: the same seed gives the same run */
+};
+
+/* One kernel launch. */
+struct simulator_launch {
+    const char *kernel_name;              /* for messages */
+    void (*entry)(const void *arguments); /* called once in every thread; calls the kernel */
+    const void *arguments;                /* the caller's; the same pointer for every thread */
+    uint32_t    grid;                     /* blocks, >= 1 */
+    uint32_t    block;                    /* threads a block, 1 .. 1024 */
+    size_t      dynamic_lds;              /* bytes */
+
+    /* Where LDS lies, in the launching thread's memory; poisoned before every block. The source file that holds the
+     * kernel gets the static extent from simulator_static_lds() in device.h. */
+    void  *static_lds;       /* NULL: the kernel has none */
+    size_t static_lds_bytes;
+    void  *dynamic_lds_at;   /* NULL: the array that `extern __shared__ T dynamic_lds[]` names */
+};
+
+/* LDS of the simulated device: the dynamic budget, and static + dynamic together. A launch beyond either is refused. */
+#define SIMULATOR_DYNAMIC_LDS_BYTES ((size_t)48 * 1024)
+#define SIMULATOR_LDS_BYTES ((size_t)64 * 1024)
+
+/* Chooses the schedule of all following launches in this process. The default is wave 32, round-robin. A wave size
+ * other than 64 counts as 32. */
+void simulator_set_schedule(const struct simulator_schedule *schedule);
+
+/* The schedule in force. */
+const struct simulator_schedule *simulator_schedule(void);
+
+/* Runs the launch to its end. 0, or non-zero with one line in `err`: a launch out of range, LDS over budget, a barrier
+ * that some threads of the block can never reach (threads that ended among them), one barrier met at two places of the
+ * source, wave operations whose participants disagree. Global memory then holds whatever was written until there. */
+int simulator_run(const struct simulator_launch *launch, char *err, size_t err_size);
+
+/* Fiber switches since the process started; for measurements. */
+uint64_t simulator_switches(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
