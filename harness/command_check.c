@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `topkcts check`: the registry, validated without a device. */
+#include "harness/command.h"
+
+#include <stdio.h>
+
+enum status command_check(const struct settings *settings, struct error *err)
+{
+    struct registry     registry = {0};
+    struct check_result result;
+    if (settings->words.n)
+        return error_set(err, STATUS_USAGE, "check takes no '%s'; it validates the whole registry", settings->words.items[0]);
+    if (command_load_registry(settings, settings->update, &registry, err) ||
+        registry_check(&registry, settings->update, &result, err))
+        goto done;
+    if (result.n_problems)
+        error_set(err, STATUS_USAGE, "the registry has %zu mistake%s%s", result.n_problems,
+                  result.n_problems == 1 ? "" : "s", settings->update ? "; hashes.txt was left as it is" : "");
+    else if (settings->json)
+        printf("{\"families\": %zu, \"cases\": %zu, \"hashed\": %zu, \"hashed_only_at_run\": %zu, \"suites\": %zu}\n",
+               result.n_families, result.n_cases, result.n_hashed, result.n_huge, registry.n_suites);
+    else
+        printf("ok: %zu families, %zu cases, %zu suites; %zu inputs hashed, %zu only at run%s\n", result.n_families,
+               result.n_cases, registry.n_suites, result.n_hashed, result.n_huge,
+               settings->update ? "; hashes.txt written" : "");
+done:
+    registry_clear(&registry);
+    return err->status;
+}

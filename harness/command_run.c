@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `topkcts run`: plan, write the plan to the store, run it, close the books, print what came of it.
+ * Nothing runs before every name was found and the whole plan is stored.
+ */
+#include "harness/claims.h"
+#include "harness/command.h"
+#include "harness/provenance.h"
+#include "harness/summary.h"
+#include "harness/version.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything of one `run`, so that one place can free it. */
+struct books {
+    struct registry registry;
+    struct plan     plan;
+    struct store   *store;
+    struct runner   runner;
+    char            run[32], started_at[32], host[256];
+    char           *environment, *argv;
+    FILE           *json_lines, *markdown;
+    struct provenance_source source;
+};
+
+static char *argv_json(void)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < command_argc; i++) {
+        json_t *word = json_string(command_argv[i]);
+        json_array_append_new(list, word ? word : json_string("?"));
+    }
+    char *text = json_dumps(list, JSON_COMPACT);
+    json_decref(list);
+    return text;
+}
+
+static enum status open_output(const char *path, const char *mode, FILE **file, struct error *err)
+{
+    if (path && !(*file = fopen(path, mode)))
+        return error_set(err, STATUS_BOOKS, "%s: cannot be written: %s", path, strerror(errno));
+    return STATUS_OK;
+}
+
+static enum status read_provenance(struct books *books, const struct settings *settings, struct error *err)
+{
+    const char *variable;
+    if (settings->require_clean_env && provenance_overrides_identity(&variable))
+        return error_set(err, STATUS_USAGE, "%s is set, which overrides a GPU's identity; unset it or leave out --require-clean-env",
+                         variable);
+    provenance_host(books->host);
+    books->environment = provenance_environment();
+    books->argv = argv_json();
+    if (!books->environment || !books->argv)
+        return error_no_memory(err);
+    return provenance_source(settings->source ? settings->source : command_project_folder(), &books->source, err);
+}
+
+static const char *text_or_null(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+/* Providers for the store: one for each target; the store knows equal ones as one. */
+static void fill_targets(struct books *books, const struct settings *settings, struct store_device *devices,
+                         struct store_provider *providers)
+{
+    struct plan *plan = &books->plan;
+    for (size_t t = 0; t < plan->n_targets; t++) {
+        const struct target *target = &plan->targets[t];
+        char                 claims[256];
+        bool                 is_ours = strcmp(target->description.origin, "plugin") != 0;
+        claims_format(&target->description.claims, claims, sizeof claims);
+        devices[t] = target->record;
+        providers[t] = (struct store_provider){
+            .name = target->description.name,
+            .version = target->description.version,
+            .digest = target->description.digest,
+            .origin = target->description.origin,
+            .claims = arena_text(&plan->arena, claims),
+            .file = is_ours ? NULL : target->provider,
+            .source_commit = is_ours || settings->source ? text_or_null(books->source.commit) : NULL,
+        };
+    }
+}
+
+static void fill_rows(struct books *books, struct store_planned *planned)
+{
+    const struct plan *plan = &books->plan;
+    for (size_t i = 0; i < plan->n_rows; i++) {
+        const struct concrete_case *concrete = plan->rows[i].concrete;
+        size_t                      target = plan->rows[i].target;
+        planned[i] = (struct store_planned){
+            .device = target,
+            .provider = target,
+            .case_name = concrete->name,
+            .family = concrete->family->id,
+            .fault = concrete->family->fault,
+            .topk = concrete->spec.topk,
+            .length = concrete->longest,
+            .page_size = concrete->spec.page_size,
+            .batch = concrete->spec.batch,
+            .outputs = outputs_text(concrete->outputs),
+            .input_hash = concrete->input_hash,
+            .promised = level_text(registry_case_level(concrete, &plan->targets[target].description.claims)),
+            .in_budget = true,
+        };
+    }
+}
+
+/* The run and its whole plan, in one transaction. */
+static enum status store_plan(struct books *books, const struct settings *settings, struct error *err)
+{
+    struct plan           *plan = &books->plan;
+    struct store_device   *devices = arena_alloc(&plan->arena, plan->n_targets * sizeof *devices);
+    struct store_provider *providers = arena_alloc(&plan->arena, plan->n_targets * sizeof *providers);
+    struct store_planned  *planned = arena_alloc(&plan->arena, plan->n_rows * sizeof *planned);
+    int64_t               *row_ids = arena_alloc(&plan->arena, plan->n_rows * sizeof *row_ids);
+    fill_targets(books, settings, devices, providers);
+    fill_rows(books, planned);
+    store_new_run_name(books->run);
+    store_now(books->started_at);
+    struct store_run run = {
+        .run = books->run,
+        .started_at = books->started_at,
+        .label = settings->label,
+        .suite = plan->suite ? plan->suite->id : NULL,
+        .host = books->host,
+        .argv = books->argv,
+        .harness_version = TOPKCTS_VERSION,
+        .registry_hash = books->registry.hash,
+        .source_commit = text_or_null(books->source.commit),
+        .source_tree = text_or_null(books->source.tree),
+        .dirty = books->source.dirty,
+        .patch_id = text_or_null(books->source.patch_id),
+        .environment = books->environment,
+        .meta = plan->suite && plan->suite->meta,
+    };
+    if (store_begin_run(books->store, &run, devices, plan->n_targets, providers, plan->n_targets, planned, plan->n_rows,
+                        row_ids, err))
+        return err->status;
+    for (size_t i = 0; i < plan->n_rows; i++)
+        plan->rows[i].row_id = row_ids[i];
+    return STATUS_OK;
+}
+
+static void print_heading(const struct books *books, FILE *file)
+{
+    const struct plan *plan = &books->plan;
+    for (size_t t = 0; t < plan->n_targets && t < 4; t++) {
+        const struct target *target = &plan->targets[t];
+        char                 claims[256];
+        claims_format(&target->description.claims, claims, sizeof claims);
+        fprintf(file, "%s %s on %s (%s, %s): %s; %zu cases\n", target->description.name, target->description.version,
+                target->device, target->record.name, target->record.arch, claims, target->n_planned);
+    }
+    if (plan->n_targets > 4)
+        fprintf(file, "... and %zu more providers\n", plan->n_targets - 4);
+    fflush(file);
+}
+
+static void warn_of_expired(const struct registry *registry)
+{
+    for (size_t i = 0; i < registry->n_expectations; i++)
+        if (registry->expectations[i].expired)
+            fprintf(stderr, "warning: %s:%d: this expectation expired on %s and does not apply\n",
+                    registry->expectations[i].file, registry->expectations[i].line, registry->expectations[i].expires);
+}
+
+static enum status close_books(struct books *books, const struct settings *settings, const char *database,
+                               enum status *exit_code, struct error *err)
+{
+    struct summary summary;
+    summary_make(&summary, &books->runner, books->run, database);
+    *exit_code = summary.status;
+    if (store_end_run(books->store, books->run, (int)summary.status, err))
+        return err->status;
+    if (settings->json)
+        summary_json(&summary, stdout);
+    else
+        summary_print(&summary, stdout);
+    if (books->markdown)
+        summary_markdown(&summary, books->markdown);
+    return STATUS_OK;
+}
+
+/* A file that could not be written whole is an error of the books. */
+static void close_output(FILE *file, const char *path, struct error *err)
+{
+    if (!file)
+        return;
+    bool failed = ferror(file) != 0;
+    failed |= fclose(file) != 0;
+    if (failed)
+        error_set(err, STATUS_BOOKS, "%s: could not be written whole: %s", path, strerror(errno));
+}
+
+enum status command_run(const struct settings *settings, struct error *err)
+{
+    struct books *books = calloc(1, sizeof *books);
+    const char   *database = settings->database ? settings->database : "topkcts.db";
+    enum status   exit_code = STATUS_BOOKS;
+    if (!books)
+        return error_no_memory(err);
+    if (command_load_registry(settings, false, &books->registry, err) ||
+        plan_make(&books->plan, settings, &books->registry, err) || read_provenance(books, settings, err) ||
+        open_output(settings->json_lines, "w", &books->json_lines, err) ||
+        open_output(settings->markdown, "a", &books->markdown, err) ||
+        store_open(&books->store, database, STORE_WRITE, err) || store_plan(books, settings, err))
+        goto done;
+    print_heading(books, settings->json ? stderr : stdout);
+    warn_of_expired(&books->registry);
+    books->runner = (struct runner){.plan = &books->plan,
+                                    .settings = settings,
+                                    .registry = &books->registry,
+                                    .store = books->store,
+                                    .json_lines = books->json_lines};
+    if (!runner_run(&books->runner, err))
+        close_books(books, settings, database, &exit_code, err);
+done:
+    close_output(books->json_lines, settings->json_lines, err);
+    close_output(books->markdown, settings->markdown, err);
+    store_close(books->store);
+    plan_clear(&books->plan);
+    registry_clear(&books->registry);
+    free(books->environment);
+    free(books->argv);
+    free(books);
+    return err->status ? err->status : exit_code;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker: the process that touches kernels. Loads one provider, opens it on one device, judges the cases it is
+ * told, and may die of any of it. Started by worker_process.c; speaks message.h over two inherited descriptors, while
+ * stdout and stderr are left to the provider's own chatter.
+ */
+#include "harness/command.h"
+#include "harness/message.h"
+#include "harness/worker_process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct worker {
+    const struct settings *settings;
+    struct registry        registry;
+    bool                   has_registry;
+    struct device          device;
+    struct launch_bench    bench;
+    struct loaded_provider loaded;
+    void                  *self;
+    bool                   is_open;
+};
+
+static void say_line(const char *line)
+{
+    size_t left = strlen(line);
+    while (left > 0) {
+        ssize_t n = write(WORKER_MESSAGES_FD, line, left);
+        if (n <= 0)
+            _exit(STATUS_BOOKS); /* nobody listens any more */
+        line += n;
+        left -= (size_t)n;
+    }
+}
+
+static void say(const struct message *message)
+{
+    char *line = message_write(message);
+    if (!line)
+        _exit(STATUS_BOOKS);
+    say_line(line);
+    free(line);
+}
+
+static void say_launch(void *payload)
+{
+    (void)payload;
+    say_line(".\n");
+}
+
+static void say_text(enum message_kind kind, const char *text)
+{
+    struct message message = {.kind = kind};
+    snprintf(message.text, sizeof message.text, "%s", text);
+    say(&message);
+}
+
+/* Answers `opened` or `failed`. */
+static void open_provider(struct worker *worker, const char *device)
+{
+    struct error err = {0};
+    char         why[512] = "";
+    if (device_open(&worker->device, device, &err)) {
+        say_text(MESSAGE_UNUSABLE, err.text);
+        return;
+    }
+    int code = worker->loaded.provider->open(worker->device.ordinal, &worker->self, why, sizeof why);
+    why[sizeof why - 1] = '\0';
+    if (code != 0) {
+        char text[600];
+        snprintf(text, sizeof text, "open returned %d: %s", code, why[0] ? why : "the provider gives no reason");
+        say_text(MESSAGE_FAILED, text);
+        return;
+    }
+    worker->is_open = true;
+    worker->bench = (struct launch_bench){.device = &worker->device,
+                                          .provider = worker->loaded.provider,
+                                          .self = worker->self,
+                                          .before_launch = say_launch};
+    say_text(MESSAGE_OPENED, "");
+}
+
+static void judge_named_case(struct worker *worker, const struct message *order)
+{
+    static struct message answer;
+    struct arena          arena = {0};
+    struct concrete_case  concrete;
+    struct error          err = {0};
+    memset(&answer, 0, sizeof answer);
+    answer.kind = MESSAGE_RESULT;
+    if (!worker->has_registry) {
+        const char *folders[OPTION_MAX_LIST + 1];
+        char        own[4200];
+        snprintf(own, sizeof own, "%s/registry", command_project_folder());
+        folders[0] = own;
+        memcpy(folders + 1, worker->settings->registries.items, worker->settings->registries.n * sizeof *folders);
+        registry_load(&worker->registry, folders, worker->settings->registries.n + 1, false, &err);
+        worker->has_registry = true;
+    }
+    if (!err.status)
+        registry_case(&worker->registry, order->text, &arena, &concrete, &err);
+    if (err.status) {
+        answer.judgement.verdict = VERDICT_ERROR;
+        answer.judgement.set_exact = -1;
+        snprintf(answer.judgement.reason, sizeof answer.judgement.reason, "%s", err.text);
+    } else
+        judge_case(&worker->bench, &concrete, order->repeats, &answer.judgement);
+    arena_clear(&arena);
+    say(&answer);
+}
+
+static void obey(struct worker *worker, const char *line)
+{
+    static struct message order;
+    struct arena          arena = {0};
+    struct error          err = {0};
+    if (message_read(line, &arena, &order, &err)) {
+        fprintf(stderr, "topkcts worker: %s\n", err.text);
+        _exit(STATUS_BOOKS);
+    }
+    if (order.kind == MESSAGE_OPEN)
+        open_provider(worker, order.text);
+    else if (order.kind == MESSAGE_CASE && worker->is_open)
+        judge_named_case(worker, &order);
+    arena_clear(&arena);
+}
+
+enum status command_worker(const struct settings *settings, struct error *err)
+{
+    static struct worker worker;
+    struct provider_name name;
+    static struct message hello = {.kind = MESSAGE_PROVIDER};
+    char                *line = NULL;
+    size_t               size = 0;
+    FILE                *orders = fdopen(WORKER_ORDERS_FD, "r");
+    if (!orders || settings->providers.n != 1)
+        return error_set(err, STATUS_USAGE, "worker is started by 'topkcts run', not by hand");
+    worker.settings = settings;
+    struct error cause = {0};
+    if (provider_find(settings->providers.items[0], &name, &cause) || provider_load(&name, &worker.loaded, &cause)) {
+        say_text(MESSAGE_UNUSABLE, cause.text);
+        return STATUS_OK;
+    }
+    message_describe(&worker.loaded, &hello.provider);
+    say(&hello);
+    ssize_t length;
+    while ((length = getline(&line, &size, orders)) > 0) {
+        line[length - 1] = '\0';
+        obey(&worker, line);
+    }
+    free(line);
+    if (worker.is_open) {
+        worker.loaded.provider->close(worker.self);
+        launch_bench_clear(&worker.bench);
+        device_close(&worker.device);
+    }
+    registry_clear(&worker.registry);
+    provider_unload(&worker.loaded);
+    fclose(orders);
+    return STATUS_OK;
+}

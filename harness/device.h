@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A device, as the judge sees it: memory that a provider can be launched on. Used in worker processes only.
+ *
+ *     device.c        names, the list of backends          device_host.c   plain CPU memory, and the simulator on top
+ *
+ * Adding a backend is one source with a `const struct device_backend` and one line in the list of device.c.
+ */
+#ifndef TOPKCTS_DEVICE_H
+#define TOPKCTS_DEVICE_H
+
+#include "harness/provider.h"
+#include "harness/status.h"
+#include "harness/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct device_backend;
+
+/* An open device. Fields are read-only for others. */
+struct device {
+    const struct device_backend *backend;
+    const char                  *name;    /* as on the command line: "host", "sim:32", "cuda:0" */
+    int                          ordinal; /* 0 where it has no meaning */
+    enum topk_memory             memory;
+    bool                         host_visible; /* device pointers can be read and written by the CPU */
+    int32_t                      default_repeats;
+    int32_t                      timeout_seconds; /* of one launch */
+    int32_t                      n_arrangements;  /* wave sizes: launches of different arrangements are compared from
+                                                     level `invariant` up only */
+    void                        *self;
+};
+
+/* What a backend does. Slots marked optional may be NULL. */
+struct device_backend {
+    const char *name;    /* the word before ':' in a device name */
+    const char *summary; /* one line for `topkcts devices` */
+
+    /* The identity of a device without opening it for work. STATUS_BOOKS with the reason when it is not there. */
+    enum status (*describe)(const char *name, int ordinal, struct store_device *record, struct error *err);
+
+    enum status (*open)(struct device *device, struct error *err);
+    void (*close)(struct device *device);
+
+    /* Memory aligned to 256 bytes. Where the machine can do it, the byte after the last one faults when touched;
+     * *ends_at_fault then says so. */
+    void *(*alloc)(struct device *device, size_t bytes, bool *ends_at_fault, struct error *err);
+    void (*free)(struct device *device, void *memory, size_t bytes);
+
+    enum status (*write)(struct device *device, void *to, const void *from, size_t bytes, struct error *err);
+    enum status (*read)(struct device *device, void *to, const void *from, size_t bytes, struct error *err);
+
+    /* Optional. Chooses how the next launches proceed: turn 0, 1, 2 ... of a repeat check. Returns the arrangement (an
+     * index below n_arrangements) and writes how it is called. */
+    int32_t (*arrange)(struct device *device, int32_t turn, char *text, size_t text_size);
+
+    /* Optional. Waits until everything on the stream has ended; a device fault is STATUS_FAIL. */
+    enum status (*finish)(struct device *device, void *stream, struct error *err);
+};
+
+/* All backends, NULL-terminated, in the order of `topkcts devices`. */
+extern const struct device_backend *const device_backends[];
+
+/* Splits "cuda:1" into backend and ordinal. STATUS_USAGE with the valid names for anything else. */
+enum status device_parse(const char *name, const struct device_backend **backend, int *ordinal, struct error *err);
+
+/* Opens and closes a device by name. */
+enum status device_open(struct device *device, const char *name, struct error *err);
+void        device_close(struct device *device);
+
+/* The record of the device of that name, for the store. */
+enum status device_describe(const char *name, struct store_device *record, struct error *err);
+
+extern const struct device_backend device_host_backend, device_sim_backend;
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two devices that every machine has: `host`, plain CPU memory for host plugins and the reference, and `sim`, the
+ * SIMT simulator on the same memory, whose schedule and wave size this file chooses for each turn of a repeat check.
+ *
+ * Memory is mapped so that it ends at a page nobody may touch: a read past the last row is a crash, not luck.
+ */
+#include "harness/device.h"
+#include "kernels/simulator/simulator.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define COMPILER_TEXT "gcc or clang " __VERSION__
+
+static size_t mapped_bytes(size_t bytes, size_t page)
+{
+    return (bytes + page - 1) / page * page;
+}
+
+static void *host_alloc(struct device *device, size_t bytes, bool *ends_at_fault, struct error *err)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = mapped_bytes(bytes, page);
+    char  *base = mmap(NULL, whole + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)device;
+    if (base == MAP_FAILED || mprotect(base, whole, PROT_READ | PROT_WRITE) != 0) {
+        error_set(err, STATUS_BOOKS, "out of memory: %zu bytes for a buffer", bytes);
+        if (base != MAP_FAILED)
+            munmap(base, whole + page);
+        return NULL;
+    }
+    *ends_at_fault = true;
+    return base;
+}
+
+static void host_free(struct device *device, void *memory, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    (void)device;
+    munmap(memory, mapped_bytes(bytes, page) + page);
+}
+
+static enum status host_copy(struct device *device, void *to, const void *from, size_t bytes, struct error *err)
+{
+    (void)device;
+    (void)err;
+    memcpy(to, from, bytes);
+    return STATUS_OK;
+}
+
+static int64_t machine_memory(void)
+{
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+static enum status refuse_ordinal(const char *name, const char *accepted, struct error *err)
+{
+    return error_set(err, STATUS_USAGE, "no device '%s'; accepted are %s", name, accepted);
+}
+
+static enum status host_describe(const char *name, int ordinal, struct store_device *record, struct error *err)
+{
+    (void)ordinal;
+    if (strcmp(name, "host") != 0)
+        return refuse_ordinal(name, "host", err);
+    *record = (struct store_device){
+        .device_id = "host:x86_64",
+        .backend = "host",
+        .name = "CPU",
+        .arch = "x86_64",
+        .memory_bytes = machine_memory(),
+        .toolchain = COMPILER_TEXT,
+    };
+    return STATUS_OK;
+}
+
+static enum status host_open(struct device *device, struct error *err)
+{
+    struct store_device unused;
+    device->memory = TOPK_MEMORY_HOST;
+    device->host_visible = true;
+    device->default_repeats = 3;
+    device->timeout_seconds = 10;
+    device->n_arrangements = 1;
+    return host_describe(device->name, device->ordinal, &unused, err);
+}
+
+static void host_close(struct device *device)
+{
+    (void)device;
+}
+
+static enum status sim_describe(const char *name, int ordinal, struct store_device *record, struct error *err)
+{
+    static const char *const names[] = {"sim", "sim:32", "sim:64"};
+    int                      which = 0;
+    (void)ordinal;
+    while (which < 3 && strcmp(names[which], name) != 0)
+        which++;
+    if (which == 3)
+        return refuse_ordinal(name, "sim (both wave sizes), sim:32, sim:64", err);
+    *record = (struct store_device){
+        .device_id = names[which],
+        .backend = "sim",
+        .name = "SIMT simulator",
+        .arch = names[which],
+        .wave_size = which == 0 ? 0 : which == 1 ? 32 : 64,
+        .lds_bytes = SIMULATOR_LDS_BYTES,
+        .memory_bytes = machine_memory(),
+        .toolchain = COMPILER_TEXT,
+    };
+    return STATUS_OK;
+}
+
+static enum status sim_open(struct device *device, struct error *err)
+{
+    struct store_device record;
+    if (sim_describe(device->name, device->ordinal, &record, err))
+        return err->status;
+    device->memory = TOPK_MEMORY_HOST;
+    device->host_visible = true;
+    device->default_repeats = 10;
+    device->timeout_seconds = 60;
+    device->n_arrangements = record.wave_size ? 1 : 2;
+    return STATUS_OK;
+}
+
+/* Turn 0 is the plainest schedule, so that a failure is first seen where it is easiest to follow. */
+static int32_t sim_arrange(struct device *device, int32_t turn, char *text, size_t text_size)
+{
+    static const char *const  orders[] = {"round-robin", "reversed", "random"};
+    int32_t                   arrangement = device->n_arrangements == 2 ? turn % 2 : 0;
+    int32_t                   step = turn / device->n_arrangements;
+    struct simulator_schedule schedule = {.wave_size = device->n_arrangements == 2 ? (arrangement ? 64 : 32)
+                                                                                   : device->ordinal};
+    schedule.order = step == 0   ? SIMULATOR_ROUND_ROBIN
+                     : step == 1 ? SIMULATOR_REVERSED
+                                 : SIMULATOR_RANDOM;
+    schedule.seed = (uint64_t)step;
+    simulator_set_schedule(&schedule);
+    snprintf(text, text_size, "wave %d, %s schedule, seed %d", schedule.wave_size, orders[schedule.order], step);
+    return arrangement;
+}
+
+const struct device_backend device_host_backend = {
+    .name = "host",
+    .summary = "this machine's CPU and memory: host plugins, processes, the reference",
+    .describe = host_describe,
+    .open = host_open,
+    .close = host_close,
+    .alloc = host_alloc,
+    .free = host_free,
+    .write = host_copy,
+    .read = host_copy,
+};
+
+const struct device_backend device_sim_backend = {
+    .name = "sim",
+    .summary = "the SIMT simulator: seeded schedules, wave sizes 32 and 64 (sim:32, sim:64: one of them)",
+    .describe = sim_describe,
+    .open = sim_open,
+    .close = host_close,
+    .alloc = host_alloc,
+    .free = host_free,
+    .write = host_copy,
+    .read = host_copy,
+    .arrange = sim_arrange,
+};

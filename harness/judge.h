@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The judge: launches one case in many ways and says which level the provider reached.
+ *
+ * The launch plan, in order (a launch is checked for `safe` and `valid` whatever it is for):
+ *   1. the case itself, N times, guard and poison patterns changing, schedules changing on the simulator
+ *   2. other contents in the same buffers: rows rotated by one; for batch 1 the row reversed
+ *   3. the case again: what 2 left behind must not matter
+ *   4. other circumstances: rows in reverse order, rows alone, other neighbours, another base and stride, inputs that
+ *      end where memory ends, other workspace contents
+ * From `set-repeatable` up, 1 and 3 are compared with each other; from `invariant` up, 2 and 4 row by row with them,
+ * and on the simulator wave size with wave size. `canonical` compares everything with the reference.
+ * A family with a sequence has its other problems launched before every one of these launches.
+ */
+#ifndef TOPKCTS_JUDGE_H
+#define TOPKCTS_JUDGE_H
+
+#include "harness/digest.h"
+#include "harness/launch.h"
+#include "harness/registry.h"
+#include "harness/verdict.h"
+
+enum { JUDGE_MAX_DIFFERENCES = 4, JUDGE_REASON_BYTES = 1024 };
+
+struct judgement {
+    enum verdict          verdict;  /* pass, fail, skip or error */
+    enum topk_level       promised; /* what is asked of the provider on this case */
+    enum topk_level       level;    /* reached */
+    int                   set_exact; /* of the first launch: 1, 0; -1 when nothing was judged */
+    char                  reason[JUDGE_REASON_BYTES];
+    char                  input_hash[DIGEST_HEX];
+    char                  output_digest[DIGEST_HEX]; /* "" when the first launch gave no answer */
+    char                  set_digest[DIGEST_HEX];
+    char                  path[64];
+    int32_t               repeats; /* launches of the repeat check */
+    struct row_difference differences[JUDGE_MAX_DIFFERENCES];
+    size_t                n_differences;
+};
+
+/* Judges one case on the bench. `repeats`: at least so many launches of the repeat check; the device's and the
+ * family's own numbers are used where they are larger. STATUS_BOOKS never comes out of this: what the machine or this suite is to blame
+ * for is a judgement of `error`. */
+void judge_case(struct launch_bench *bench, const struct concrete_case *concrete, int32_t repeats,
+                struct judgement *judgement);
+
+#endif

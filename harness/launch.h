@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One launch of a provider: lays the rows of a problem before it in a given form, launches, waits, and checks what
+ * came back against guard bands, pristine inputs and the reference.
+ *
+ * The buffers belong to the bench and are reused by every launch of every case in a worker, so that what a kernel
+ * leaves behind in one launch lies there in the next.
+ */
+#ifndef TOPKCTS_LAUNCH_H
+#define TOPKCTS_LAUNCH_H
+
+#include "harness/device.h"
+#include "harness/guarded.h"
+#include "harness/problem.h"
+#include "harness/row_check.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LAUNCH_TEXT_BYTES = 512 };
+
+/* What a workspace holds at entry. KEPT: whatever the launch before left. */
+enum workspace_contents { WORKSPACE_PATTERN, WORKSPACE_ZEROES, WORKSPACE_ONES, WORKSPACE_KEPT };
+
+/* How a problem is laid before the provider. All zeroes: as the case says. */
+struct launch_form {
+    const char    *what;       /* in words, for reasons: "rows rotated by one" */
+    const int32_t *rows;       /* [n_rows]: which row of the problem stands at each place; NULL: all, in order */
+    int32_t        n_rows;
+    int32_t        extra_stride, extra_table_stride, extra_shift; /* elements beyond the case's own */
+    bool           at_end;     /* scores and page table end where the memory does */
+    int            pattern;    /* of guards and poison; modulo N_PATTERNS */
+    enum workspace_contents workspace;
+    int32_t        turn;       /* the device's schedule for this launch */
+};
+
+/* The outputs of a launch, by place: [n_rows][topk] each, NULL where not asked for. */
+struct launch_outputs {
+    int32_t *pages;
+    int32_t *raw;
+};
+
+/* What came of a launch. */
+struct launch_result {
+    bool    ran;       /* false: `supports` refused this form; nothing else is set but `text` */
+    bool    safe;      /* ended without error, nothing outside changed, every promised slot written */
+    bool    valid, exact_set, canonical; /* every row */
+    int32_t arrangement;
+    int32_t bad_place; /* the first place whose row is to blame for the lowest level missed; -1: none in particular */
+    char    text[LAUNCH_TEXT_BYTES];     /* what is wrong, for the lowest level missed; "" */
+    char    arrangement_text[80];
+    struct launch_outputs outputs; /* the bench's; valid until the next launch */
+};
+
+/* Where launches take place. One per worker. */
+struct launch_bench {
+    struct device              *device;
+    const struct topk_provider *provider;
+    void                       *self;  /* the provider's state, after open */
+    bool                        with_pages, with_raw; /* outputs asked for by the case */
+    void (*before_launch)(void *payload);             /* the watchdog is told; optional */
+    void          *payload;
+    int64_t        n_launches; /* since the bench was made */
+    struct guarded scores, seq_lens, page_table, pages, raw, workspace;
+    uint32_t      *score_image; /* host images of the inputs as laid out; grow only */
+    int32_t       *length_image, *table_image;
+    size_t         score_bytes, length_bytes, table_bytes; /* their capacities */
+    int32_t       *scratch;
+    size_t         scratch_bytes;
+};
+
+/* Lays out, launches, waits, checks. STATUS_BOOKS only when this machine fails (memory); everything that is the
+ * provider's doing is in *result. */
+enum status launch_run(struct launch_bench *bench, const struct problem *problem, const struct launch_form *form,
+                       struct launch_result *result, struct error *err);
+
+/* The row of the problem at a place of the form. */
+int32_t launch_row_at(const struct launch_form *form, int32_t place);
+
+/* The outputs of one place. */
+struct row_outputs launch_row(const struct launch_outputs *outputs, int32_t topk, int32_t place);
+
+void launch_bench_clear(struct launch_bench *bench);
+
+#endif

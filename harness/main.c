@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command table: finds the command, reads its options, prints what went wrong, exits with the promised code. */
+#include "harness/command.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct {
+    const char      *name;
+    enum command_bit bit;
+    enum status (*run)(const struct settings *, struct error *);
+    const char *arguments;
+    const char *summary; /* NULL: not for people */
+} commands[] = {
+    {"run", COMMAND_RUN, command_run, "[PATTERN..]", "replay cases against kernels, print verdicts, store them"},
+    {"list", COMMAND_LIST, command_list, "[PATTERN..]", "the cases that would run"},
+    {"show", COMMAND_SHOW, command_show, "CASE", "one case: its inputs, its answer, why it is there"},
+    {"check", COMMAND_CHECK, command_check, "", "validate the registry; --update after adding a case"},
+    {"devices", COMMAND_DEVICES, command_devices, "", "what can run here, and why not the rest"},
+    {"providers", COMMAND_PROVIDERS, command_providers, "", "kernels that are built in, with their promises"},
+    {"worker", COMMAND_WORKER, command_worker, "", NULL},
+};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+int    command_argc;
+char **command_argv;
+
+static void print_overview(FILE *file)
+{
+    fprintf(file, "topkcts: conformance and regression suite for GPU indexer top-k kernels\n\n");
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (commands[i].summary)
+            fprintf(file, "  topkcts %-10s %-12s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
+    fprintf(file,
+            "\nA first run:    topkcts run                          v1 on the simulator, suite smoke\n"
+            "Your kernel:    topkcts run --provider ./mine.so     built against harness/provider.h\n"
+            "Any command:    topkcts COMMAND --help\n");
+}
+
+static enum status unknown_command(const char *word, struct error *err)
+{
+    char   names[256] = "";
+    size_t used = 0, length = strlen(word);
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (commands[i].summary)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", commands[i].name);
+    if (length > 3 && strcmp(word + length - 3, ".so") == 0)
+        return error_set(err, STATUS_USAGE, "no command '%s'; a plugin goes behind --provider: topkcts run --provider %s",
+                         word, word);
+    return error_set(err, STATUS_USAGE, "no command '%s'; there are %s", word, names);
+}
+
+const char *command_project_folder(void)
+{
+    static char folder[PATH_MAX];
+    char        binary[PATH_MAX];
+    struct stat unused;
+    if (folder[0])
+        return folder;
+    ssize_t length = readlink("/proc/self/exe", binary, sizeof binary - 1);
+    binary[length < 0 ? 0 : length] = '\0';
+    /* build/topkcts stands one folder below the project; a portable folder holds the registry beside the binary. */
+    for (int up = 0; up < 3; up++) {
+        char *slash = strrchr(binary, '/');
+        if (!slash)
+            break;
+        *slash = '\0';
+        snprintf(folder, sizeof folder, "%s/registry", binary);
+        if (stat(folder, &unused) == 0) {
+            snprintf(folder, sizeof folder, "%s", binary);
+            return folder;
+        }
+    }
+    snprintf(folder, sizeof folder, ".");
+    return folder;
+}
+
+enum status command_load_registry(const struct settings *settings, bool update, struct registry *registry,
+                                  struct error *err)
+{
+    const char *folders[OPTION_MAX_LIST + 1];
+    char        own[PATH_MAX + 16];
+    snprintf(own, sizeof own, "%s/registry", command_project_folder());
+    folders[0] = own;
+    memcpy(folders + 1, settings->registries.items, settings->registries.n * sizeof *folders);
+    if (registry_load(registry, folders, settings->registries.n + 1, update, err))
+        return err->status;
+    for (size_t i = 0; i < registry->n_notes; i++)
+        fprintf(stderr, "note: %s\n", registry->notes[i]);
+    return STATUS_OK;
+}
+
+static enum status run_command(int which, int argc, char **argv, struct error *err)
+{
+    struct settings settings;
+    if (options_parse(commands[which].bit, commands[which].name, argc, argv, &settings, err))
+        return err->status;
+    if (settings.help) {
+        printf("topkcts %s %s\n\n%s\n\n", commands[which].name, commands[which].arguments,
+               commands[which].summary ? commands[which].summary : "");
+        options_print(commands[which].bit, stdout);
+        return STATUS_OK;
+    }
+    return commands[which].run(&settings, err);
+}
+
+int main(int argc, char **argv)
+{
+    struct error err = {0};
+    enum status  status = STATUS_USAGE;
+    command_argc = argc;
+    command_argv = argv;
+    if (argc < 2) {
+        print_overview(stdout);
+        return STATUS_OK;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_overview(stdout);
+        return STATUS_OK;
+    }
+    int which = 0;
+    while (which < N_COMMANDS && strcmp(commands[which].name, argv[1]) != 0)
+        which++;
+    if (which == N_COMMANDS)
+        unknown_command(argv[1], &err);
+    else
+        status = run_command(which, argc - 1, argv + 1, &err);
+    if (err.status)
+        fprintf(stderr, "topkcts: %s\n", err.text);
+    /* An answer that nobody could read is no answer: a full disk behind stdout is an error too. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "topkcts: the answer could not be written to standard output\n");
+        return STATUS_BOOKS;
+    }
+    return err.status ? (int)err.status : (int)status;
+}

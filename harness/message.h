@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a worker and the runner say to each other: one JSON object a line, and a lone "." for "a launch begins".
+ * The only code that writes or reads these lines.
+ *
+ *     runner to worker    {"do": "open", "device": "host"}     {"do": "case", "name": "...", "repeats": 0}
+ *     worker to runner    {"say": "provider", ...}    {"say": "opened"}    {"say": "failed", "reason": "..."}
+ *                         {"say": "unusable", ...}    {"say": "result", ...}    .
+ *
+ * The worker says `provider` (or `unusable`) by itself after loading; every `do` is answered once.
+ */
+#ifndef TOPKCTS_MESSAGE_H
+#define TOPKCTS_MESSAGE_H
+
+#include "harness/arena.h"
+#include "harness/judge.h"
+#include "harness/provider_load.h"
+
+enum message_kind {
+    MESSAGE_OPEN,     /* text: device */
+    MESSAGE_CASE,     /* text: name, repeats */
+    MESSAGE_PROVIDER, /* provider */
+    MESSAGE_UNUSABLE, /* text: why it cannot be a provider */
+    MESSAGE_OPENED,
+    MESSAGE_FAILED,   /* text: why the provider's open failed */
+    MESSAGE_RESULT,   /* judgement */
+    MESSAGE_LAUNCH    /* "." */
+};
+
+/* What the runner knows of a provider without having loaded it. */
+struct provider_description {
+    char               name[128], version[64], origin[16], digest[DIGEST_HEX];
+    enum topk_memory   memory;
+    struct topk_claims claims;
+    struct topk_limit *limits; /* in the arena; ends with a NULL name */
+};
+
+struct message {
+    enum message_kind           kind;
+    char                        text[1024];
+    int32_t                     repeats;
+    struct provider_description provider;
+    struct judgement            judgement;
+};
+
+/* The line of a message, newline included; malloc'd, the caller frees it. NULL when out of memory. */
+char *message_write(const struct message *message);
+
+/* Reads a line without its newline. Limits of a provider go to the arena. STATUS_BOOKS when it is no message. */
+enum status message_read(const char *line, struct arena *arena, struct message *message, struct error *err);
+
+/* A description of a loaded provider; limits are the provider's own. */
+void message_describe(const struct loaded_provider *loaded, struct provider_description *description);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The option table and its parser; see option.h. */
+#include "harness/option.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_NUMBER };
+
+static const struct {
+    const char      *name;
+    const char      *argument; /* NULL for a flag */
+    enum option_kind kind;
+    size_t           offset; /* in struct settings */
+    int64_t          low, high;
+    unsigned         commands;
+    const char      *help;
+} options[] = {
+#define PLACE(member) offsetof(struct settings, member)
+    {"suite", "NAME", OPTION_TEXT, PLACE(suite), 0, 0, COMMAND_LIST | COMMAND_RUN,
+     "cases of this suite (run: smoke unless a pattern is given)"},
+    {"device", "D", OPTION_LIST, PLACE(devices), 0, 0, COMMAND_RUN | COMMAND_WORKER,
+     "host, sim, sim:32, sim:64, hip:N or cuda:N; repeatable (default: where the provider runs)"},
+    {"provider", "P", OPTION_LIST, PLACE(providers), 0, 0, COMMAND_RUN | COMMAND_WORKER,
+     "v1, reference, faulty/NAME or a plugin ./mine.so; repeatable (default: v1)"},
+    {"origin", "O", OPTION_TEXT, PLACE(origin), 0, 0, COMMAND_RUN,
+     "only providers whose code arrives this way: scalar, sim, plugin"},
+    {"db", "FILE", OPTION_TEXT, PLACE(database), 0, 0, COMMAND_RUN, "the database (default: topkcts.db)"},
+    {"repeat", "N", OPTION_NUMBER, PLACE(repeat), 1, 1000000, COMMAND_RUN,
+     "at least N launches in the repeat check (default: 3 on host, 10 elsewhere)"},
+    {"retry", "N", OPTION_NUMBER, PLACE(retry), 0, 100, COMMAND_RUN,
+     "try a failing case up to N times more; what then passes is flaky (default: 0)"},
+    {"timeout", "S", OPTION_NUMBER, PLACE(timeout), 1, 86400, COMMAND_RUN,
+     "seconds one launch may take (default: 10 on host, 60 elsewhere)"},
+    {"jobs", "N", OPTION_NUMBER, PLACE(jobs), 1, 256, COMMAND_RUN, "worker processes on host and sim (default: one a core)"},
+    {"fail-fast", NULL, OPTION_FLAG, PLACE(fail_fast), 0, 0, COMMAND_RUN, "stop at the first failure"},
+    {"label", "TEXT", OPTION_TEXT, PLACE(label), 0, 0, COMMAND_RUN, "a label to find this run by"},
+    {"source", "DIR", OPTION_TEXT, PLACE(source), 0, 0, COMMAND_RUN,
+     "record the git state of the kernels under test in DIR"},
+    {"require-clean-env", NULL, OPTION_FLAG, PLACE(require_clean_env), 0, 0, COMMAND_RUN,
+     "refuse to run when a variable overrides a GPU's identity"},
+    {"json-lines", "FILE", OPTION_TEXT, PLACE(json_lines), 0, 0, COMMAND_RUN, "one JSON object a result, as they come"},
+    {"markdown", "FILE", OPTION_TEXT, PLACE(markdown), 0, 0, COMMAND_RUN, "the summary as Markdown, appended"},
+    {"dump", "DIR", OPTION_TEXT, PLACE(dump), 0, 0, COMMAND_SHOW,
+     "write inputs and expected outputs as .npy, and case.json"},
+    {"update", NULL, OPTION_FLAG, PLACE(update), 0, 0, COMMAND_CHECK, "expand all matrices anew and write hashes.txt"},
+    {"registry", "DIR", OPTION_LIST, PLACE(registries), 0, 0,
+     COMMAND_LIST | COMMAND_SHOW | COMMAND_CHECK | COMMAND_RUN | COMMAND_WORKER | COMMAND_PROVIDERS | COMMAND_DEVICES,
+     "another registry beside the project's own; repeatable"},
+    {"json", NULL, OPTION_FLAG, PLACE(json), 0, 0, COMMAND_ALL, "print the answer as JSON"},
+    {"help", NULL, OPTION_FLAG, PLACE(help), 0, 0, COMMAND_ALL, "this help"},
+#undef PLACE
+};
+enum { N_OPTIONS = sizeof options / sizeof options[0] };
+
+static enum status no_such_option(enum command_bit command, const char *command_name, const char *given,
+                                  struct error *err)
+{
+    char   names[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < N_OPTIONS && used < sizeof names; i++)
+        if (options[i].commands & (unsigned)command)
+            used += (size_t)snprintf(names + used, sizeof names - used, " --%s", options[i].name);
+    return error_set(err, STATUS_USAGE, "%s: no option '%s'; there are%s", command_name, given, names);
+}
+
+static enum status set_number(int which, const char *text, struct settings *settings, struct error *err)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (end == text || *end || errno || number < options[which].low || number > options[which].high)
+        return error_set(err, STATUS_USAGE, "--%s %s: a number from %lld to %lld is accepted", options[which].name, text,
+                         (long long)options[which].low, (long long)options[which].high);
+    int64_t value = number;
+    memcpy((char *)settings + options[which].offset, &value, sizeof value);
+    return STATUS_OK;
+}
+
+static enum status set_option(int which, const char *text, struct settings *settings, struct error *err)
+{
+    void *place = (char *)settings + options[which].offset;
+    if (options[which].argument && !text[0])
+        return error_set(err, STATUS_USAGE, "--%s needs a value: --%s %s", options[which].name, options[which].name,
+                         options[which].argument);
+    switch (options[which].kind) {
+    case OPTION_FLAG:
+        *(bool *)place = true;
+        return STATUS_OK;
+    case OPTION_TEXT:
+        *(const char **)place = text;
+        return STATUS_OK;
+    case OPTION_NUMBER:
+        return set_number(which, text, settings, err);
+    default: {
+        struct option_list *list = place;
+        if (list->n == OPTION_MAX_LIST)
+            return error_set(err, STATUS_USAGE, "--%s is given more than %d times", options[which].name,
+                             OPTION_MAX_LIST);
+        list->items[list->n++] = text;
+        return STATUS_OK;
+    }
+    }
+}
+
+/* getopt accepts unambiguous beginnings of a name; here only whole names count. */
+static bool is_whole_name(const char *given, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(given, "--", 2) == 0 && strncmp(given + 2, name, length) == 0 &&
+           (given[2 + length] == '\0' || given[2 + length] == '=');
+}
+
+enum status options_parse(enum command_bit command, const char *command_name, int argc, char **argv,
+                          struct settings *settings, struct error *err)
+{
+    struct option longs[N_OPTIONS + 1] = {{0}};
+    memset(settings, 0, sizeof *settings);
+    for (int i = 0; i < N_OPTIONS; i++)
+        longs[i] = (struct option){options[i].name, options[i].argument ? required_argument : no_argument, NULL,
+                                   1000 + i};
+    optind = 0;
+    opterr = 0;
+    for (;;) {
+        int         at = optind ? optind : 1;
+        int         code = getopt_long(argc, argv, "-:h", longs, NULL);
+        const char *given = at < argc ? argv[at] : "";
+        if (code < 0)
+            break;
+        if (code == 1) {
+            if (settings->words.n == OPTION_MAX_LIST)
+                return error_set(err, STATUS_USAGE, "%s: more than %d arguments", command_name, OPTION_MAX_LIST);
+            settings->words.items[settings->words.n++] = optarg;
+            continue;
+        }
+        if (code == 'h') {
+            settings->help = true;
+            continue;
+        }
+        if (code == ':')
+            return error_set(err, STATUS_USAGE, "%s: %s needs a value", command_name, given);
+        int which = code - 1000;
+        if (code == '?' || !(options[which].commands & (unsigned)command) || !is_whole_name(given, options[which].name))
+            return no_such_option(command, command_name, given, err);
+        if (set_option(which, optarg ? optarg : "", settings, err))
+            return err->status;
+    }
+    for (int i = optind; i < argc && settings->words.n < OPTION_MAX_LIST; i++)
+        settings->words.items[settings->words.n++] = argv[i];
+    return STATUS_OK;
+}
+
+void options_print(enum command_bit command, FILE *file)
+{
+    for (int i = 0; i < N_OPTIONS; i++) {
+        char left[64];
+        if (!(options[i].commands & (unsigned)command))
+            continue;
+        snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].argument ? " " : "",
+                 options[i].argument ? options[i].argument : "");
+        fprintf(file, "  %-22s %s\n", left, options[i].help);
+    }
+}

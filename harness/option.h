@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options: one table drives the parser, --help and the messages about wrong ones. Adding an option is one member of
+ * `struct settings` and one row of the table in option.c.
+ */
+#ifndef TOPKCTS_OPTION_H
+#define TOPKCTS_OPTION_H
+
+#include "harness/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { OPTION_MAX_LIST = 64 };
+
+/* Which commands an option belongs to: bits. */
+enum command_bit {
+    COMMAND_DEVICES = 1 << 0,
+    COMMAND_PROVIDERS = 1 << 1,
+    COMMAND_LIST = 1 << 2,
+    COMMAND_SHOW = 1 << 3,
+    COMMAND_CHECK = 1 << 4,
+    COMMAND_RUN = 1 << 5,
+    COMMAND_WORKER = 1 << 6,
+    COMMAND_ALL = (1 << 7) - 1
+};
+
+struct option_list {
+    const char *items[OPTION_MAX_LIST];
+    size_t      n;
+};
+
+/* What the command line says. Unset texts are NULL, unset numbers 0. Texts are the argument vector's own. */
+struct settings {
+    struct option_list words; /* what is no option: patterns, a case */
+    struct option_list devices, providers, registries;
+    const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown;
+    int64_t            repeat, retry, timeout, jobs;
+    bool               json, update, fail_fast, require_clean_env, help;
+};
+
+/* Reads the arguments after the command's name. STATUS_USAGE names the option, what came and what would be right. */
+enum status options_parse(enum command_bit command, const char *command_name, int argc, char **argv,
+                          struct settings *settings, struct error *err);
+
+/* Prints the options of a command. */
+void options_print(enum command_bit command, FILE *file);
+
+#endif

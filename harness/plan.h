@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan of a run: which provider on which device (targets), which cases on each (rows). Made before anything runs,
+ * from what the command line names; every mistake in a name ends here.
+ */
+#ifndef TOPKCTS_PLAN_H
+#define TOPKCTS_PLAN_H
+
+#include "harness/message.h"
+#include "harness/option.h"
+#include "harness/registry.h"
+#include "harness/store.h"
+#include "harness/verdict.h"
+
+/* One provider on one device. */
+struct target {
+    const char                 *device;   /* as named: "host", "sim:32" */
+    const char                 *provider; /* as named: "v1", "./mine.so" */
+    struct store_device         record;
+    struct provider_description description;
+    const char                 *fault;     /* the kind a faulty/NAME plants; NULL otherwise */
+    const char                 *load_failure; /* it died or hung while it was loaded: every row gets this */
+    enum verdict                load_verdict;
+    size_t                      n_planned, n_not_promised;
+};
+
+/* One planned result. */
+struct plan_row {
+    size_t                target;
+    struct concrete_case *concrete;
+    int64_t               row_id; /* in the store */
+};
+
+struct plan {
+    struct arena         arena;
+    struct target       *targets;
+    size_t               n_targets;
+    struct plan_row     *rows; /* by target */
+    size_t               n_rows;
+    const struct suite  *suite; /* NULL with patterns and no --suite */
+    size_t               suite_index;
+};
+
+/* Makes the plan. STATUS_USAGE: an unknown name, a selection that matches nothing, a plugin that cannot be loaded, a
+ * provider without a device; STATUS_BOOKS: a named GPU that is not there. Starts workers to ask providers who they
+ * are. `should_stop` is looked at while waiting. */
+enum status plan_make(struct plan *plan, const struct settings *settings, const struct registry *registry,
+                      struct error *err);
+void        plan_clear(struct plan *plan);
+
+/* The cases that the settings select, whoever runs them: suite and patterns. STATUS_USAGE when there is none. */
+enum status plan_select(const struct settings *settings, const struct registry *registry, const char *default_suite,
+                        struct arena *arena, struct concrete_case ***cases, size_t *n_cases, struct error *err);
+
+/* How long a target's device lets one launch take, in milliseconds. */
+int plan_launch_milliseconds(const struct settings *settings, const struct target *target);
+
+/* Bytes of memory a worker of this run may take; 0: no bound. */
+int64_t plan_worker_memory(const struct settings *settings);
+
+/* How many workers share host and sim. */
+size_t plan_jobs(const struct settings *settings);
+
+#endif

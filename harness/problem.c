@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A problem with its answer; see problem.h. */
+#include "harness/problem.h"
+
+#include "harness/claims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int32_t effective_length(const struct case_inputs *inputs, int32_t row)
+{
+    int32_t length = inputs->seq_lens[row];
+    return length < 0 ? 0 : length > inputs->max_seq_len ? inputs->max_seq_len : length;
+}
+
+/* One row by both references. */
+static enum status answer_row(struct problem *problem, int32_t row, int32_t *second, struct error *err)
+{
+    const struct case_inputs *inputs = &problem->inputs;
+    struct reference_rules    rules = claims_rules(&problem->claims);
+    const uint32_t           *scores = inputs->scores + (int64_t)row * inputs->score_stride;
+    int32_t                  *raw = problem->raw + (int64_t)row * inputs->topk;
+    int32_t                   n = problem->lengths[row];
+    problem->counts[row] = reference_select(scores, n, inputs->topk, &rules, raw);
+    int32_t count = reference_select_by_counting(scores, n, inputs->topk, &rules, second);
+    if (problem->counts[row] < 0 || count < 0)
+        return error_no_memory(err);
+    if (count != problem->counts[row] || memcmp(raw, second, (size_t)inputs->topk * sizeof *raw) != 0)
+        return error_set(err, STATUS_BOOKS,
+                         "the two references differ on row %d (length %d, topk %d): a defect of this suite", row, n,
+                         inputs->topk);
+    reference_map_pages(raw, inputs->topk, inputs->page_table + (int64_t)row * inputs->page_table_stride,
+                        inputs->page_size, problem->pages + (int64_t)row * inputs->topk);
+    return STATUS_OK;
+}
+
+enum status problem_make(struct problem *problem, struct case_inputs *inputs, const struct topk_claims *claims,
+                         struct error *err)
+{
+    size_t   rows = (size_t)inputs->batch, slots = rows * (size_t)inputs->topk;
+    int32_t *second = malloc((size_t)inputs->topk * sizeof *second);
+    *problem = (struct problem){.inputs = *inputs, .claims = *claims};
+    memset(inputs, 0, sizeof *inputs);
+    problem->lengths = malloc(rows * sizeof *problem->lengths);
+    problem->counts = malloc(rows * sizeof *problem->counts);
+    problem->raw = malloc(slots * sizeof *problem->raw);
+    problem->pages = malloc(slots * sizeof *problem->pages);
+    if (!second || !problem->lengths || !problem->counts || !problem->raw || !problem->pages) {
+        error_no_memory(err);
+        goto done;
+    }
+    for (int32_t row = 0; row < problem->inputs.batch; row++) {
+        problem->lengths[row] = effective_length(&problem->inputs, row);
+        if (answer_row(problem, row, second, err))
+            goto done;
+    }
+done:
+    free(second);
+    if (err->status)
+        problem_clear(problem);
+    return err->status;
+}
+
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *to = malloc(bytes ? bytes : 1);
+    return to && bytes ? memcpy(to, from, bytes) : to;
+}
+
+enum status problem_reversed(const struct problem *from, struct problem *to, struct error *err)
+{
+    struct case_inputs inputs = from->inputs;
+    inputs.scores = copy_of(from->inputs.scores, case_scores_bytes(&inputs));
+    inputs.seq_lens = copy_of(from->inputs.seq_lens, case_seq_lens_bytes(&inputs));
+    inputs.page_table = copy_of(from->inputs.page_table, case_page_table_bytes(&inputs));
+    if (!inputs.scores || !inputs.seq_lens || !inputs.page_table) {
+        case_inputs_clear(&inputs);
+        return error_no_memory(err);
+    }
+    for (int32_t row = 0; row < inputs.batch; row++) {
+        uint32_t *scores = inputs.scores + (int64_t)row * inputs.score_stride;
+        for (int32_t i = 0, j = from->lengths[row] - 1; i < j; i++, j--) {
+            uint32_t score = scores[i];
+            scores[i] = scores[j];
+            scores[j] = score;
+        }
+    }
+    return problem_make(to, &inputs, &from->claims, err);
+}
+
+void problem_clear(struct problem *problem)
+{
+    case_inputs_clear(&problem->inputs);
+    free(problem->lengths);
+    free(problem->counts);
+    free(problem->raw);
+    free(problem->pages);
+    memset(problem, 0, sizeof *problem);
+}
+
+int32_t problem_promised_slots(const struct problem *problem, int32_t row)
+{
+    int32_t topk = problem->inputs.topk;
+    if (problem->claims.padding == TOPK_PADDING_MINUS_ONE || problem->lengths[row] >= topk)
+        return topk;
+    return problem->lengths[row];
+}
+
+int32_t problem_index_of_page(const struct problem *problem, int32_t row, int32_t page_index)
+{
+    const struct case_inputs *inputs = &problem->inputs;
+    const int32_t            *table = inputs->page_table + (int64_t)row * inputs->page_table_stride;
+    if (page_index < 0)
+        return -1;
+    int32_t page = page_index / inputs->page_size, offset = page_index % inputs->page_size;
+    for (int64_t p = 0; p * inputs->page_size < inputs->max_seq_len; p++)
+        if (table[p] == page && p * inputs->page_size + offset < inputs->max_seq_len)
+            return (int32_t)(p * inputs->page_size + offset);
+    return -1;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Progress on stderr; see progress.h. */
+#include "harness/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR_WIDTH = 30, BAR_INTERVAL_MS = 100, LINE_INTERVAL_MS = 10000 };
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void progress_begin(struct progress *progress, size_t total)
+{
+    *progress = (struct progress){.is_terminal = isatty(STDERR_FILENO), .total = total, .started_ms = now_ms()};
+    progress->shown_ms = progress->started_ms;
+}
+
+void progress_note(struct progress *progress, enum verdict verdict)
+{
+    progress->red += verdict_is_red(verdict);
+}
+
+void progress_show(struct progress *progress, size_t done)
+{
+    int64_t now = now_ms();
+    if (now - progress->shown_ms < (progress->is_terminal ? BAR_INTERVAL_MS : LINE_INTERVAL_MS))
+        return;
+    progress->shown_ms = now;
+    double seconds = (double)(now - progress->started_ms) / 1000;
+    if (!progress->is_terminal) {
+        fprintf(stderr, "%zu of %zu done, %zu red, %.0f s\n", done, progress->total, progress->red, seconds);
+        return;
+    }
+    char bar[BAR_WIDTH + 1];
+    int  full = (int)(done * BAR_WIDTH / (progress->total ? progress->total : 1));
+    for (int i = 0; i < BAR_WIDTH; i++)
+        bar[i] = i < full ? '#' : '.';
+    bar[BAR_WIDTH] = '\0';
+    fprintf(stderr, "\r[%s] %zu/%zu  %zu red  %.0f s ", bar, done, progress->total, progress->red, seconds);
+    fflush(stderr);
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->is_terminal)
+        fprintf(stderr, "\r\033[K");
+}

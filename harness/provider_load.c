@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Providers by name; see provider_load.h. The only code that calls dlopen for plugins. */
+#include "harness/provider_load.h"
+
+#include "harness/claims.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum status no_such_provider(const char *text, struct error *err)
+{
+    char   names[512];
+    size_t used = (size_t)snprintf(names, sizeof names, "reference");
+    size_t faulty = 0;
+    for (size_t i = 0; builtin_providers[i]; i++) {
+        const char *name = builtin_providers[i]->provider->name;
+        if (builtin_providers[i]->fault)
+            faulty++;
+        else if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, ", %s", name);
+    }
+    return error_set(err, STATUS_USAGE,
+                     "no provider '%s'; there are %s, %zu planted faults named faulty/NAME ('topkcts providers' lists "
+                     "them), and plugins by path (./mine.so)",
+                     text, names, faulty);
+}
+
+static bool is_path(const char *text)
+{
+    size_t length = strlen(text);
+    return (strchr(text, '/') && strncmp(text, "faulty/", 7) != 0) ||
+           (length > 3 && strcmp(text + length - 3, ".so") == 0);
+}
+
+enum status provider_find(const char *text, struct provider_name *name, struct error *err)
+{
+    *name = (struct provider_name){.text = text};
+    if (strcmp(text, provider_reference.name) == 0) {
+        name->kind = PROVIDER_REFERENCE;
+        return STATUS_OK;
+    }
+    for (size_t i = 0; builtin_providers[i]; i++)
+        if (strcmp(builtin_providers[i]->provider->name, text) == 0) {
+            name->kind = PROVIDER_BUILTIN;
+            name->builtin = builtin_providers[i];
+            return STATUS_OK;
+        }
+    if (!is_path(text))
+        return no_such_provider(text, err);
+    name->kind = PROVIDER_PLUGIN;
+    if (access(text, R_OK) != 0)
+        return error_set(err, STATUS_USAGE, "plugin %s: cannot be read: %s", text, strerror(errno));
+    return STATUS_OK;
+}
+
+/* What a provider must have before any of its functions is called. */
+static enum status check_provider(const char *what, const struct topk_provider *provider, struct error *err)
+{
+    if (!provider)
+        return error_set(err, STATUS_USAGE, "%s: topk_provider_entry returned NULL; it must return a provider", what);
+    if (provider->abi != TOPK_PROVIDER_ABI)
+        return error_set(err, STATUS_USAGE,
+                         "%s: built for ABI %u, this harness speaks ABI %u; rebuild it against this harness/provider.h",
+                         what, provider->abi, TOPK_PROVIDER_ABI);
+    if (!provider->name || !provider->name[0] || !provider->version)
+        return error_set(err, STATUS_USAGE, "%s: the slots name and version must be set", what);
+    const char *missing = !provider->open ? "open" : !provider->launch ? "launch" : !provider->close ? "close" : NULL;
+    if (missing)
+        return error_set(err, STATUS_USAGE, "%s: the slot %s is NULL; only supports, workspace_bytes, path and limits are optional",
+                         what, missing);
+    if ((unsigned)provider->memory > TOPK_MEMORY_CUDA)
+        return error_set(err, STATUS_USAGE, "%s: memory is %u; TOPK_MEMORY_HOST, _HIP or _CUDA is accepted", what,
+                         (unsigned)provider->memory);
+    if (claims_validate(&provider->claims, err))
+        return error_prefix(err, "%s", what);
+    return STATUS_OK;
+}
+
+static enum status check_reserved_name(const char *path, const char *name, struct error *err)
+{
+    if (strcmp(name, "v1") == 0 || strcmp(name, "reference") == 0 || strncmp(name, "faulty/", 7) == 0)
+        return error_set(err, STATUS_USAGE,
+                         "plugin %s: it calls itself '%s', a name that topkcts keeps for itself; give it another", path, name);
+    return STATUS_OK;
+}
+
+static enum status load_plugin(const char *path, struct loaded_provider *loaded, struct error *err)
+{
+    char        what[512];
+    const char *full = strchr(path, '/') ? path : NULL;
+    char        here[4096];
+    snprintf(what, sizeof what, "plugin %s", path);
+    if (!full) { /* dlopen would search the library path for a bare name */
+        snprintf(here, sizeof here, "./%s", path);
+        full = here;
+    }
+    if (digest_of_file(full, loaded->digest, err))
+        return err->status;
+    loaded->library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    if (!loaded->library)
+        return error_set(err, STATUS_USAGE, "%s: cannot be loaded: %s", what, dlerror());
+    void *symbol = dlsym(loaded->library, "topk_provider_entry");
+    if (!symbol)
+        return error_set(err, STATUS_USAGE,
+                         "%s: exports no symbol topk_provider_entry; define it with C linkage, see harness/provider.h", what);
+    const struct topk_provider *(*entry)(void);
+    memcpy(&entry, &symbol, sizeof entry);
+    loaded->provider = entry();
+    loaded->origin = "plugin";
+    if (check_provider(what, loaded->provider, err))
+        return err->status;
+    return check_reserved_name(path, loaded->provider->name, err);
+}
+
+/* A built-in is identified by its source and by what built it. */
+static void digest_text(const char *text, char hex[DIGEST_HEX])
+{
+    struct digest digest;
+    digest_begin(&digest);
+    digest_add(&digest, text, strlen(text));
+    digest_add(&digest, __VERSION__, sizeof __VERSION__);
+    digest_end(&digest, hex);
+}
+
+enum status provider_load(const struct provider_name *name, struct loaded_provider *loaded, struct error *err)
+{
+    memset(loaded, 0, sizeof *loaded);
+    switch (name->kind) {
+    case PROVIDER_REFERENCE:
+        loaded->provider = &provider_reference;
+        loaded->origin = "scalar";
+        digest_text(provider_reference.version, loaded->digest);
+        return STATUS_OK;
+    case PROVIDER_BUILTIN:
+        loaded->provider = name->builtin->provider;
+        loaded->origin = name->builtin->place == BUILTIN_SIMULATOR ? "sim" : "scalar";
+        digest_text(name->builtin->source ? name->builtin->source : loaded->provider->name, loaded->digest);
+        return check_provider(name->text, loaded->provider, err);
+    default:
+        return load_plugin(name->text, loaded, err);
+    }
+}
+
+void provider_unload(struct loaded_provider *loaded)
+{
+    if (loaded->library)
+        dlclose(loaded->library);
+    memset(loaded, 0, sizeof *loaded);
+}
+
+const char *provider_default_device(const struct provider_name *name, enum topk_memory memory)
+{
+    if (name->kind == PROVIDER_BUILTIN && name->builtin->place == BUILTIN_SIMULATOR)
+        return "sim";
+    return memory == TOPK_MEMORY_HIP ? "hip:0" : memory == TOPK_MEMORY_CUDA ? "cuda:0" : "host";
+}
+
+bool provider_fits(const struct provider_name *name, enum topk_memory memory, const char *backend)
+{
+    static const char *const backends[] = {"host", "hip", "cuda"};
+    if (name->kind == PROVIDER_BUILTIN && name->builtin->place == BUILTIN_SIMULATOR)
+        return strcmp(backend, "sim") == 0;
+    return strcmp(backend, backends[memory]) == 0;
+}

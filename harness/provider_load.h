@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Providers by what the command line names: the reference, built-ins, plugins. Naming one touches no foreign code;
+ * loading one does, and happens in a worker process.
+ */
+#ifndef TOPKCTS_PROVIDER_LOAD_H
+#define TOPKCTS_PROVIDER_LOAD_H
+
+#include "harness/arena.h"
+#include "harness/digest.h"
+#include "harness/provider.h"
+#include "harness/status.h"
+#include "kernels/builtin.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum provider_kind { PROVIDER_REFERENCE, PROVIDER_BUILTIN, PROVIDER_PLUGIN };
+
+/* What a word on the command line names. */
+struct provider_name {
+    enum provider_kind             kind;
+    const char                    *text;    /* the word; for a plugin its path */
+    const struct builtin_provider *builtin; /* of a built-in */
+};
+
+/* A provider that is loaded. */
+struct loaded_provider {
+    const struct topk_provider *provider;
+    const char                 *origin; /* scalar, sim, plugin; "host" faults count as scalar */
+    char                        digest[DIGEST_HEX];
+    void                       *library; /* of a plugin */
+};
+
+/* Finds what a word names. STATUS_USAGE with the valid names when it names nothing, with the path when a file is
+ * missing. */
+enum status provider_find(const char *text, struct provider_name *name, struct error *err);
+
+/* Loads it and checks ABI, slots and claims. STATUS_USAGE: it cannot be a provider, with what would be right. */
+enum status provider_load(const struct provider_name *name, struct loaded_provider *loaded, struct error *err);
+void        provider_unload(struct loaded_provider *loaded);
+
+/* The device a provider runs on when none is named: "host" or "sim" for what is linked in, by its memory for a plugin. */
+const char *provider_default_device(const struct provider_name *name, enum topk_memory memory);
+
+/* Whether a provider can run on a device of this backend. */
+bool provider_fits(const struct provider_name *name, enum topk_memory memory, const char *backend);
+
+/* The scalar reference as a provider, in provider_reference.c. */
+extern const struct topk_provider provider_reference;
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading a registry folder: fault kinds, suites, families, expectations, case lists, in this order, since each refers
+ * to the ones before. Start reading at registry_load().
+ */
+#include "harness/registry.h"
+
+#include "harness/digest.h"
+#include "harness/yaml.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What loading needs everywhere: the running digest of all files that were read. */
+struct reading {
+    struct registry *registry;
+    struct digest    digest;
+    struct error    *err;
+};
+
+static bool is_there(const char *path)
+{
+    struct stat unused;
+    return stat(path, &unused) == 0;
+}
+
+/* Loads one file and adds its bytes to the registry's hash. */
+static enum status load_file(struct reading *reading, const char *path, struct yaml_node **root)
+{
+    char hex[DIGEST_HEX];
+    if (yaml_load(path, &reading->registry->arena, root, reading->err) ||
+        digest_of_file(path, hex, reading->err))
+        return reading->err->status;
+    digest_add(&reading->digest, hex, sizeof hex);
+    return STATUS_OK;
+}
+
+static enum status load_list(struct reading *reading, const char *path, struct yaml_node **root)
+{
+    if (load_file(reading, path, root) || yaml_check_kind(*root, YAML_LIST, "the file", reading->err))
+        return reading->err->status;
+    return STATUS_OK;
+}
+
+static enum status read_faults(struct reading *reading, const char *path)
+{
+    static const char *const keys[] = {"id", "summary", "means", NULL};
+    struct registry         *registry = reading->registry;
+    struct yaml_node        *root;
+    if (load_list(reading, path, &root))
+        return reading->err->status;
+    for (size_t i = 0; i < root->n_items; i++) {
+        struct fault_kind fault;
+        if (yaml_check_keys(&root->items[i], "fault kind", keys, 3, reading->err) ||
+            yaml_text(yaml_get(&root->items[i], "id"), &fault.id, reading->err) ||
+            yaml_text(yaml_get(&root->items[i], "summary"), &fault.summary, reading->err) ||
+            yaml_text(yaml_get(&root->items[i], "means"), &fault.means, reading->err))
+            return reading->err->status;
+        for (size_t f = 0; f < registry->n_faults; f++)
+            if (strcmp(registry->faults[f].id, fault.id) == 0)
+                return yaml_error(&root->items[i], reading->err, "fault kind '%s' is declared twice", fault.id);
+        registry->faults = arena_grow(&registry->arena, registry->faults, registry->n_faults, sizeof fault);
+        registry->faults[registry->n_faults++] = fault;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_suite_providers(struct reading *reading, const struct yaml_node *node, struct suite *suite)
+{
+    if (yaml_check_kind(node, YAML_LIST, "providers", reading->err))
+        return reading->err->status;
+    const char **names = arena_alloc(&reading->registry->arena, (node->n_items + 1) * sizeof *names);
+    for (size_t i = 0; i < node->n_items; i++)
+        if (yaml_text(&node->items[i], &names[i], reading->err))
+            return reading->err->status;
+    suite->providers = names;
+    suite->n_providers = node->n_items;
+    return STATUS_OK;
+}
+
+static enum status read_suite(struct reading *reading, const struct yaml_node *node)
+{
+    static const char *const keys[] = {"id",     "summary",   "budget_seconds", "strict",
+                                       "device", "providers", "max_cases",      NULL};
+    struct registry         *registry = reading->registry;
+    struct error            *err = reading->err;
+    const struct yaml_node  *item;
+    struct suite             suite = {0};
+    if (yaml_check_keys(node, "suite", keys, 3, err) || yaml_text(yaml_get(node, "id"), &suite.id, err) ||
+        yaml_text(yaml_get(node, "summary"), &suite.summary, err) ||
+        yaml_number(yaml_get(node, "budget_seconds"), 1, 7 * 24 * 3600, &suite.budget_seconds, err))
+        return err->status;
+    if (((item = yaml_get(node, "strict")) && yaml_flag(item, &suite.strict, err)) ||
+        ((item = yaml_get(node, "device")) && yaml_text(item, &suite.device, err)) ||
+        ((item = yaml_get(node, "max_cases")) && yaml_number(item, 1, 1000000, &suite.max_cases, err)) ||
+        ((item = yaml_get(node, "providers")) && read_suite_providers(reading, item, &suite)))
+        return err->status;
+    if (suite.device && strcmp(suite.device, "host") != 0 && strcmp(suite.device, "sim") != 0 &&
+        strcmp(suite.device, "hip") != 0 && strcmp(suite.device, "cuda") != 0)
+        return yaml_error(yaml_get(node, "device"), err, "'%s' is not among the accepted values: host, sim, hip, cuda",
+                          suite.device);
+    suite.meta = strcmp(suite.id, "meta") == 0;
+    for (size_t s = 0; s < registry->n_suites; s++)
+        if (strcmp(registry->suites[s].id, suite.id) == 0)
+            return yaml_error(node, err, "suite '%s' is declared twice", suite.id);
+    if (registry->n_suites == MAX_SUITES)
+        return yaml_error(node, err, "more than %d suites", MAX_SUITES);
+    registry->suites = arena_grow(&registry->arena, registry->suites, registry->n_suites, sizeof suite);
+    registry->suites[registry->n_suites++] = suite;
+    return STATUS_OK;
+}
+
+static enum status read_suites(struct reading *reading, const char *path)
+{
+    struct yaml_node *root;
+    if (load_list(reading, path, &root))
+        return reading->err->status;
+    for (size_t i = 0; i < root->n_items; i++)
+        if (read_suite(reading, &root->items[i]))
+            return reading->err->status;
+    return STATUS_OK;
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && ((length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0) ||
+                                       (length > 4 && strcmp(entry->d_name + length - 4, ".yml") == 0));
+}
+
+static bool is_family_file(const char *name)
+{
+    static const char *const others[] = {"faults.yaml", "suites.yaml", "skips.yaml", "fleet.yaml"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(name, others[i]) == 0)
+            return false;
+    return true;
+}
+
+static enum status read_family_file(struct reading *reading, const struct registry_root *root, const char *path)
+{
+    struct yaml_node *node;
+    if (load_file(reading, path, &node))
+        return reading->err->status;
+    if (node->kind != YAML_LIST)
+        return family_read(reading->registry, root, node, reading->err);
+    if (node->n_items == 0)
+        return yaml_error(node, reading->err, "lists no family; a file in the registry has one at least");
+    for (size_t i = 0; i < node->n_items; i++)
+        if (family_read(reading->registry, root, &node->items[i], reading->err))
+            return reading->err->status;
+    return STATUS_OK;
+}
+
+/* Families stand in ROOT/cases; a folder of private cases may also hold them directly. */
+static enum status read_families(struct reading *reading, const struct registry_root *root)
+{
+    struct registry *registry = reading->registry;
+    const char      *folder = arena_format(&registry->arena, "%s/cases", root->folder);
+    struct dirent  **entries;
+    size_t           before = registry->n_families;
+    if (!is_there(folder))
+        folder = root->folder;
+    int n = scandir(folder, &entries, is_yaml, alphasort);
+    if (n < 0)
+        return error_set(reading->err, STATUS_USAGE, "%s: no registry there: %s", root->folder, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        if (!reading->err->status && is_family_file(entries[i]->d_name))
+            read_family_file(reading, root, arena_format(&registry->arena, "%s/%s", folder, entries[i]->d_name));
+        free(entries[i]);
+    }
+    free(entries);
+    if (!reading->err->status && registry->n_families == before)
+        error_set(reading->err, STATUS_USAGE, "%s: no case families there; a registry has them as cases/*.yaml",
+                  root->folder);
+    return reading->err->status;
+}
+
+static enum status read_root(struct reading *reading, struct registry_root *root, bool update)
+{
+    struct registry *registry = reading->registry;
+    const char      *faults = arena_format(&registry->arena, "%s/faults.yaml", root->folder);
+    const char      *suites = arena_format(&registry->arena, "%s/suites.yaml", root->folder);
+    const char      *hashes = arena_format(&registry->arena, "%s/hashes.txt", root->folder);
+    bool             first = root == registry->roots;
+    char             hex[DIGEST_HEX];
+    struct stat      status;
+    if (stat(root->folder, &status) != 0 || !S_ISDIR(status.st_mode))
+        return error_set(reading->err, STATUS_USAGE, "%s: no registry folder there", root->folder);
+    if ((first || is_there(faults)) && read_faults(reading, faults))
+        return reading->err->status;
+    if ((first || is_there(suites)) && read_suites(reading, suites))
+        return reading->err->status;
+    root->has_hashes = is_there(hashes);
+    if (root->has_hashes && !update) {
+        if (digest_of_file(hashes, hex, reading->err))
+            return reading->err->status;
+        digest_add(&reading->digest, hex, sizeof hex);
+    }
+    if (read_families(reading, root) || expectations_read(registry, root, reading->err) ||
+        cases_read(registry, root, update, reading->err))
+        return reading->err->status;
+    return STATUS_OK;
+}
+
+enum status registry_load(struct registry *registry, const char *const *folders, size_t n_folders, bool update,
+                          struct error *err)
+{
+    struct reading reading = {.registry = registry, .err = err};
+    char           hex[DIGEST_HEX];
+    memset(registry, 0, sizeof *registry);
+    digest_begin(&reading.digest);
+    registry->roots = arena_alloc(&registry->arena, (n_folders + 1) * sizeof *registry->roots);
+    registry->n_roots = n_folders;
+    for (size_t i = 0; i < n_folders; i++) {
+        registry->roots[i].folder = arena_text(&registry->arena, folders[i]);
+        if (read_root(&reading, &registry->roots[i], update))
+            return err->status;
+    }
+    digest_end(&reading.digest, hex);
+    registry->hash = arena_text(&registry->arena, hex);
+    return STATUS_OK;
+}
+
+void registry_clear(struct registry *registry)
+{
+    arena_clear(&registry->arena);
+    memset(registry, 0, sizeof *registry);
+}
+
+enum status registry_suite(const struct registry *registry, const char *id, size_t *suite, struct error *err)
+{
+    char   names[700] = "";
+    size_t used = 0;
+    for (size_t s = 0; s < registry->n_suites; s++) {
+        if (strcmp(registry->suites[s].id, id) == 0) {
+            *suite = s;
+            return STATUS_OK;
+        }
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", s ? ", " : "", registry->suites[s].id);
+    }
+    return error_set(err, STATUS_USAGE, "no suite '%s'; there are %s", id, names);
+}

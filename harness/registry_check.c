@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `check`: what loading a registry does not find. Every case's inputs are made and their digest compared with
+ * hashes.txt; suites are held to their bounds; expectations must apply to something. With update, hashes.txt is
+ * written anew.
+ */
+#include "harness/digest.h"
+#include "harness/registry.h"
+
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Larger inputs are hashed by --update and by the run that uses them. */
+static const int64_t CHECKED_INPUT_BYTES = (int64_t)64 << 20;
+
+static void problem(struct check_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void problem(struct check_result *result, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "error: ");
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    result->n_problems++;
+}
+
+/* Makes a case's inputs for their digest; false when that failed, with the problem reported. */
+static bool hash_case(const struct concrete_case *concrete, char hex[DIGEST_HEX], struct check_result *result)
+{
+    struct case_inputs inputs = {0};
+    char               cause[512];
+    if (case_generate(&concrete->spec, &inputs, cause, sizeof cause)) {
+        problem(result, "%s:%d: case '%s' cannot be made: %s", concrete->family->file, concrete->family->line,
+                concrete->name, cause);
+        return false;
+    }
+    digest_of_inputs(&inputs, hex);
+    case_inputs_clear(&inputs);
+    result->n_hashed++;
+    return true;
+}
+
+static void check_hashes(struct registry *registry, bool update, struct check_result *result)
+{
+    for (size_t i = 0; i < registry->n_cases; i++) {
+        struct concrete_case *concrete = &registry->cases[i];
+        char                  hex[DIGEST_HEX];
+        if (concrete->huge || (!update && case_input_bytes(&concrete->spec) > CHECKED_INPUT_BYTES)) {
+            result->n_huge++;
+            continue;
+        }
+        if (!hash_case(concrete, hex, result))
+            continue;
+        if (update)
+            concrete->input_hash = arena_text(&registry->arena, hex);
+        else if (concrete->input_hash && strcmp(concrete->input_hash, hex) != 0)
+            problem(result, "%s/hashes.txt: case '%s' has inputs %s, the file says %s; if the change is meant, run 'topkcts check --update'",
+                    concrete->family->root->folder, concrete->name, hex, concrete->input_hash);
+    }
+}
+
+static void check_suites(const struct registry *registry, struct check_result *result)
+{
+    for (size_t s = 0; s < registry->n_suites; s++) {
+        const struct suite *suite = &registry->suites[s];
+        int64_t             n = 0;
+        bool                limit_family = false;
+        for (size_t i = 0; i < registry->n_cases; i++)
+            n += registry->cases[i].suites >> s & 1;
+        for (size_t f = 0; f < registry->n_families; f++)
+            for (size_t k = 0; registry->families[f].limits && k < registry->families[f].n_selections; k++)
+                limit_family |= registry->families[f].selections[k].suite == s;
+        if (n == 0 && !limit_family)
+            problem(result, "suite '%s' has no cases", suite->id);
+        if (suite->max_cases && n > suite->max_cases)
+            problem(result, "suite '%s' has %lld cases, its max_cases is %lld", suite->id, (long long)n,
+                    (long long)suite->max_cases);
+    }
+}
+
+static void check_expectations(const struct registry *registry, struct check_result *result)
+{
+    for (size_t e = 0; e < registry->n_expectations; e++) {
+        const struct expectation *expectation = &registry->expectations[e];
+        bool                      matches = false;
+        for (size_t i = 0; i < registry->n_cases && !matches; i++)
+            matches = case_name_matches(registry->cases[i].name, expectation->case_glob);
+        if (expectation->expired)
+            problem(result, "%s:%d: this expectation expired on %s; renew it or remove it", expectation->file,
+                    expectation->line, expectation->expires);
+        if (!matches)
+            problem(result, "%s:%d: '%s' matches no case", expectation->file, expectation->line,
+                    expectation->case_glob);
+    }
+}
+
+/* With one root that has a hashes.txt, families it does not list are an error: a run would go unchecked. */
+static void check_notes(const struct registry *registry, struct check_result *result)
+{
+    for (size_t i = 0; i < registry->n_notes; i++)
+        if (strstr(registry->notes[i], "check --update'") && !strstr(registry->notes[i], "is not there"))
+            problem(result, "%s", registry->notes[i]);
+}
+
+enum status registry_check(struct registry *registry, bool update, struct check_result *result, struct error *err)
+{
+    memset(result, 0, sizeof *result);
+    result->n_families = registry->n_families;
+    result->n_cases = registry->n_cases;
+    check_hashes(registry, update, result);
+    check_suites(registry, result);
+    check_expectations(registry, result);
+    if (!update)
+        check_notes(registry, result);
+    if (result->n_problems || !update)
+        return STATUS_OK;
+    for (size_t r = 0; r < registry->n_roots; r++) {
+        const char *path = arena_format(&registry->arena, "%s/hashes.txt", registry->roots[r].folder);
+        if (hashes_write(path, registry, &registry->roots[r], err))
+            return err->status;
+    }
+    return STATUS_OK;
+}

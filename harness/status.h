@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one error idiom of the harness: a function that can fail returns an `enum status` and takes a `struct error *`
+ * as its last argument. The message is set where the cause is known and never overwritten on the way up.
+ *
+ * The values of `enum status` are the exit codes of the program.
+ */
+#ifndef TOPKCTS_STATUS_H
+#define TOPKCTS_STATUS_H
+
+enum status {
+    STATUS_OK = 0,    /* everything judged as promised or expected */
+    STATUS_FAIL = 1,  /* a fail, crash, timeout, flaky, unexpected notrun, or skips over their bound */
+    STATUS_USAGE = 2, /* usage, registry error, unknown name, empty selection, a plugin that cannot be loaded */
+    STATUS_BOOKS = 3  /* the books cannot be kept, a named device is not there, or nothing was judged */
+};
+
+struct error {
+    enum status status; /* STATUS_OK until error_set */
+    char        text[1024];
+};
+
+/* Records the first cause; later calls on the same error are ignored. Returns the status that is recorded, so that
+ * `return error_set(err, STATUS_USAGE, "...")` is the usual form. Adds no newline; give none. */
+enum status error_set(struct error *err, enum status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "prefix: " in front of the recorded text, for context that only the caller knows. */
+enum status error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The message for memory that could not be had: STATUS_BOOKS. */
+enum status error_no_memory(struct error *err);
+
+#endif

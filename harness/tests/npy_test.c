@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* .npy files, byte by byte. */
+#include "harness/npy.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[64];
+
+static void make_path(void)
+{
+    snprintf(path, sizeof path, "/tmp/topkcts-npy-XXXXXX");
+    int file = mkstemp(path);
+    cr_assert_geq(file, 0);
+    close(file);
+}
+
+static void remove_path(void)
+{
+    unlink(path);
+}
+
+TestSuite(npy, .init = make_path, .fini = remove_path);
+
+/* The file must be magic, version 1.0, a header of 118 bytes that starts with `text` and is filled up with spaces and
+ * a newline, then `data`. */
+static void assert_file(const char *text, const void *data, size_t n_data)
+{
+    unsigned char bytes[1024];
+    char          header[119];
+    FILE         *file = fopen(path, "rb");
+    cr_assert_not_null(file);
+    size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    cr_assert_eq(n, 128 + n_data);
+    cr_assert_eq(memcmp(bytes, "\x93NUMPY\x01\x00\x76\x00", 10), 0);
+    snprintf(header, sizeof header, "%-117s\n", text);
+    cr_assert_eq(memcmp(bytes + 10, header, 118), 0, "%.118s", (const char *)bytes + 10);
+    cr_assert_eq(memcmp(bytes + 128, data, n_data), 0);
+}
+
+Test(npy, two_dimensions_of_floats)
+{
+    static const float data[2][3] = {{1.5F, -2.0F, 0.0F}, {3.25F, 1e30F, -1e-40F}};
+    struct error       err = {0};
+    cr_assert_eq(npy_write(path, NPY_FLOAT32, (const int64_t[]){2, 3}, 2, data, &err), STATUS_OK, "%s", err.text);
+    assert_file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", data, sizeof data);
+}
+
+Test(npy, one_dimension_of_integers)
+{
+    static const int32_t data[] = {1, -1, 2147483647};
+    struct error         err = {0};
+    cr_assert_eq(npy_write(path, NPY_INT32, (const int64_t[]){3}, 1, data, &err), STATUS_OK, "%s", err.text);
+    assert_file("{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }", data, sizeof data);
+}
+
+Test(npy, integers_are_little_endian)
+{
+    struct error  err = {0};
+    const int32_t data[] = {0x01020304};
+    cr_assert_eq(npy_write(path, NPY_INT32, (const int64_t[]){1}, 1, data, &err), STATUS_OK, "%s", err.text);
+    assert_file("{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }", "\x04\x03\x02\x01", 4);
+}
+
+Test(npy, extents_may_be_zero)
+{
+    struct error err = {0};
+    cr_assert_eq(npy_write(path, NPY_FLOAT32, (const int64_t[]){0, 7}, 2, "", &err), STATUS_OK, "%s", err.text);
+    assert_file("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 7), }", "", 0);
+}
+
+Test(npy, a_file_is_replaced)
+{
+    static const int32_t data[] = {1, 2, 3, 4};
+    struct error         err = {0};
+    cr_assert_eq(npy_write(path, NPY_INT32, (const int64_t[]){4}, 1, data, &err), STATUS_OK, "%s", err.text);
+    cr_assert_eq(npy_write(path, NPY_INT32, (const int64_t[]){1}, 1, data, &err), STATUS_OK, "%s", err.text);
+    assert_file("{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }", data, 4);
+}
+
+static void assert_refused(const char *file, const int64_t *shape, int n_dims, const char *expected)
+{
+    struct error err = {0};
+    cr_assert_eq(npy_write(file, NPY_INT32, shape, n_dims, "", &err), STATUS_USAGE);
+    cr_assert_not_null(strstr(err.text, expected), "no '%s' in '%s'", expected, err.text);
+}
+
+Test(npy, what_cannot_be_written_is_refused)
+{
+    unlink(path);
+    assert_refused(path, (const int64_t[]){1, 1, 1}, 3, "3 dimensions");
+    assert_refused(path, NULL, 0, "0 dimensions");
+    assert_refused(path, (const int64_t[]){2, -1}, 2, "extent 1 is -1");
+    assert_refused(path, (const int64_t[]){INT64_MAX, 4}, 2, "too large");
+    cr_assert_neq(access(path, F_OK), 0, "a refused file was made");
+    assert_refused("/tmp/topkcts-no-such-folder/x.npy", (const int64_t[]){0}, 1, "No such file or directory");
+    assert_refused("/dev/full", (const int64_t[]){0}, 1, "No space left on device");
+}

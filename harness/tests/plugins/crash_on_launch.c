@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dies of SIGSEGV in every launch.
+ */
+#include "host_select.h"
+
+#include <signal.h>
+
+static int launch(void *self, const struct topk_problem *problem, char *err, size_t err_size)
+{
+    raise(SIGSEGV);
+    return plugin_launch(self, problem, err, err_size);
+}
+
+static const struct topk_provider provider = {
+    .abi = TOPK_PROVIDER_ABI,
+    .name = "crash_on_launch",
+    .version = "1",
+    .memory = TOPK_MEMORY_HOST,
+    .claims = {.level = TOPK_LEVEL_CANONICAL},
+    .open = plugin_open,
+    .launch = launch,
+    .close = plugin_close,
+};
+
+const struct topk_provider *topk_provider_entry(void)
+{
+    return &provider;
+}

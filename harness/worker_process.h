@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker process as its parent sees it: started, told, listened to, watched, killed. The parent never calls foreign
+ * code; whatever a provider does happens here.
+ */
+#ifndef TOPKCTS_WORKER_PROCESS_H
+#define TOPKCTS_WORKER_PROCESS_H
+
+#include "harness/message.h"
+#include "harness/option.h"
+#include "harness/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The descriptors a worker finds: orders to read, messages to write. */
+enum { WORKER_ORDERS_FD = 3, WORKER_MESSAGES_FD = 4, WORKER_LOG_BYTES = 4096 };
+
+struct worker_process {
+    pid_t  pid; /* 0: not running */
+    int    pid_fd, orders_fd, messages_fd, log_fd;
+    char  *line; /* bytes of messages not yet read */
+    size_t line_used, line_size;
+    char   log[WORKER_LOG_BYTES]; /* the end of what the worker printed */
+    size_t log_used;
+    bool   killed;      /* by us */
+    bool   has_exited;
+    int    wait_status; /* once has_exited */
+};
+
+/* Starts `topkcts worker` for a provider. Its memory is bounded to `memory_bytes` (0: not). */
+enum status worker_start(struct worker_process *worker, const struct settings *settings, const char *provider,
+                         int64_t memory_bytes, struct error *err);
+
+/* Tells it one order. A worker that is gone is no error here: worker_listen says so. */
+void worker_tell(struct worker_process *worker, const struct message *message);
+
+/* What one look at a worker brings. */
+enum worker_news { WORKER_NOTHING, WORKER_MESSAGE, WORKER_GONE };
+
+/* Takes the next message if there is one; drains the log. Never blocks. GONE: the process has ended (wait_status is
+ * set) and every message it sent has been taken, or it closed its end of the line. */
+enum worker_news worker_listen(struct worker_process *worker, struct arena *arena, struct message *message);
+
+/* Waits until something may have come from any of the workers, at most `milliseconds`. */
+void worker_wait(struct worker_process *const *workers, size_t n, int milliseconds);
+
+/* Kills it with everything it started and takes it from the process table. A process that cannot be killed within two
+ * seconds is abandoned; false says so. */
+bool worker_kill(struct worker_process *worker);
+
+/* Lets it close its provider and end by itself; kills it after `milliseconds`. Frees everything. */
+void worker_stop(struct worker_process *worker, int milliseconds);
+
+/* In words, why it is gone: "signal 11 (Segmentation fault)", "left by itself with exit code 0". */
+void worker_cause(const struct worker_process *worker, char *text, size_t size);
+
+/* Whether it was killed by the kernel for want of memory, as far as can be told. */
+bool worker_was_out_of_memory(const struct worker_process *worker);
+
+#endif

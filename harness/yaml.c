@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* YAML files as trees; see yaml.h. */
+#include "harness/yaml.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+/* Deeper than any registry needs; also ends documents whose aliases refer to themselves. */
+#define MAX_DEPTH 16
+
+struct loading {
+    yaml_document_t *document;
+    struct arena    *arena;
+    const char      *file;
+    struct error    *err;
+};
+
+enum status yaml_error(const struct yaml_node *node, struct error *err, const char *format, ...)
+{
+    char    message[768];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return error_set(err, STATUS_USAGE, "%s:%d: %s%s%s", node->file, node->line, node->key ? node->key : "",
+                     node->key ? ": " : "", message);
+}
+
+static enum status convert(const struct loading *loading, int id, int depth, struct yaml_node *out);
+
+static enum status convert_list(const struct loading *loading, const yaml_node_t *from, int depth,
+                                struct yaml_node *out)
+{
+    out->kind = YAML_LIST;
+    out->n_items = (size_t)(from->data.sequence.items.top - from->data.sequence.items.start);
+    out->items = arena_alloc(loading->arena, (out->n_items + 1) * sizeof *out->items);
+    for (size_t i = 0; i < out->n_items; i++)
+        if (convert(loading, from->data.sequence.items.start[i], depth + 1, &out->items[i]))
+            return loading->err->status;
+    return STATUS_OK;
+}
+
+static enum status convert_map(const struct loading *loading, const yaml_node_t *from, int depth,
+                               struct yaml_node *out)
+{
+    out->kind = YAML_MAP;
+    out->n_items = (size_t)(from->data.mapping.pairs.top - from->data.mapping.pairs.start);
+    out->items = arena_alloc(loading->arena, (out->n_items + 1) * sizeof *out->items);
+    for (size_t i = 0; i < out->n_items; i++) {
+        const yaml_node_pair_t *pair = &from->data.mapping.pairs.start[i];
+        const yaml_node_t      *key = yaml_document_get_node(loading->document, pair->key);
+        int                     line = (int)key->start_mark.line + 1;
+        if (key->type != YAML_SCALAR_NODE)
+            return error_set(loading->err, STATUS_USAGE, "%s:%d: a key must be a plain word", loading->file, line);
+        const char *text = arena_text(loading->arena, (const char *)key->data.scalar.value);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(out->items[j].key, text) == 0)
+                return error_set(loading->err, STATUS_USAGE, "%s:%d: key '%s' stands here twice, first in line %d",
+                                 loading->file, line, text, out->items[j].line);
+        if (convert(loading, pair->value, depth + 1, &out->items[i]))
+            return loading->err->status;
+        out->items[i].key = text;
+        if (out->items[i].kind == YAML_SCALAR)
+            out->items[i].line = line;
+    }
+    return STATUS_OK;
+}
+
+static enum status convert(const struct loading *loading, int id, int depth, struct yaml_node *out)
+{
+    const yaml_node_t *from = yaml_document_get_node(loading->document, id);
+    out->file = loading->file;
+    out->line = (int)from->start_mark.line + 1;
+    if (depth > MAX_DEPTH)
+        return error_set(loading->err, STATUS_USAGE, "%s:%d: nested more than %d deep", out->file, out->line,
+                         MAX_DEPTH);
+    switch (from->type) {
+    case YAML_SCALAR_NODE:
+        out->kind = YAML_SCALAR;
+        out->text = arena_text(loading->arena, (const char *)from->data.scalar.value);
+        out->plain = from->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        return STATUS_OK;
+    case YAML_SEQUENCE_NODE:
+        return convert_list(loading, from, depth, out);
+    case YAML_MAPPING_NODE:
+        return convert_map(loading, from, depth, out);
+    default:
+        return error_set(loading->err, STATUS_USAGE, "%s:%d: an empty node", out->file, out->line);
+    }
+}
+
+enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **root, struct error *err)
+{
+    yaml_parser_t   parser;
+    yaml_document_t document;
+    bool            have_document = false;
+    FILE           *file = fopen(path, "rb");
+    if (!file)
+        return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+    if (!yaml_parser_initialize(&parser)) {
+        fclose(file);
+        return error_no_memory(err);
+    }
+    yaml_parser_set_input_file(&parser, file);
+    if (!yaml_parser_load(&parser, &document)) {
+        error_set(err, STATUS_USAGE, "%s:%zu: not YAML: %s", path, parser.problem_mark.line + 1,
+                  parser.problem ? parser.problem : "it cannot be read");
+        goto done;
+    }
+    have_document = true;
+    const yaml_node_t *top = yaml_document_get_root_node(&document);
+    if (!top) {
+        error_set(err, STATUS_USAGE, "%s:1: the file is empty; an empty list is written []", path);
+        goto done;
+    }
+    struct loading loading = {&document, arena, arena_text(arena, path), err};
+    *root = arena_alloc(arena, sizeof **root);
+    convert(&loading, 1, 0, *root);
+done:
+    if (have_document)
+        yaml_document_delete(&document);
+    yaml_parser_delete(&parser);
+    fclose(file);
+    return err->status;
+}
+
+const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
+{
+    for (size_t i = 0; i < map->n_items; i++)
+        if (map->items[i].key && strcmp(map->items[i].key, key) == 0)
+            return &map->items[i];
+    return NULL;
+}
+
+enum status yaml_check_kind(const struct yaml_node *node, enum yaml_kind kind, const char *what, struct error *err)
+{
+    static const char *const names[] = {"a single value", "a list", "a map of keys to values"};
+    if (node->kind != kind)
+        return yaml_error(node, err, "%s must be %s, this is %s", what, names[kind], names[node->kind]);
+    return STATUS_OK;
+}
+
+enum status yaml_check_keys(const struct yaml_node *map, const char *what, const char *const *accepted,
+                            size_t n_required, struct error *err)
+{
+    if (yaml_check_kind(map, YAML_MAP, what, err))
+        return err->status;
+    char   names[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; accepted[i] && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", accepted[i]);
+    for (size_t i = 0; i < map->n_items; i++) {
+        size_t k = 0;
+        while (accepted[k] && strcmp(accepted[k], map->items[i].key) != 0)
+            k++;
+        if (!accepted[k])
+            return error_set(err, STATUS_USAGE, "%s:%d: unknown key '%s' in a %s; accepted are %s", map->file,
+                             map->items[i].line, map->items[i].key, what, names);
+    }
+    for (size_t k = 0; k < n_required; k++)
+        if (!yaml_get(map, accepted[k]))
+            return error_set(err, STATUS_USAGE, "%s:%d: this %s lacks the required key '%s'", map->file, map->line,
+                             what, accepted[k]);
+    return STATUS_OK;
+}
+
+enum status yaml_text(const struct yaml_node *node, const char **text, struct error *err)
+{
+    if (yaml_check_kind(node, YAML_SCALAR, "this", err))
+        return err->status;
+    if (!node->text[0])
+        return yaml_error(node, err, "is empty");
+    *text = node->text;
+    return STATUS_OK;
+}
+
+enum status yaml_number(const struct yaml_node *node, int64_t low, int64_t high, int64_t *number, struct error *err)
+{
+    if (yaml_check_kind(node, YAML_SCALAR, "this", err))
+        return err->status;
+    char *end;
+    errno = 0;
+    long long value = strtoll(node->text, &end, 10);
+    if (!node->text[0] || *end || errno || !node->plain)
+        return yaml_error(node, err, "'%s' is not a whole number", node->text);
+    if (value < low || value > high)
+        return yaml_error(node, err, "%lld is out of range: %lld to %lld is accepted", value, (long long)low,
+                          (long long)high);
+    *number = value;
+    return STATUS_OK;
+}
+
+enum status yaml_flag(const struct yaml_node *node, bool *flag, struct error *err)
+{
+    if (yaml_check_kind(node, YAML_SCALAR, "this", err))
+        return err->status;
+    *flag = strcmp(node->text, "true") == 0;
+    if (!*flag && strcmp(node->text, "false") != 0)
+        return yaml_error(node, err, "'%s' is neither true nor false", node->text);
+    return STATUS_OK;
+}
