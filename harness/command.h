@@ -10,7 +10,6 @@
 #define TOPKCTS_COMMAND_H
 
 #include "harness/option.h"
-#include "harness/registry.h"
 
 enum status command_devices(const struct settings *settings, struct error *err);
 enum status command_providers(const struct settings *settings, struct error *err);
@@ -19,16 +18,5 @@ enum status command_show(const struct settings *settings, struct error *err);
 enum status command_check(const struct settings *settings, struct error *err);
 enum status command_run(const struct settings *settings, struct error *err);
 enum status command_worker(const struct settings *settings, struct error *err);
-
-/* Loads the project's own registry and every --registry, and prints the registry's notes to stderr. */
-enum status command_load_registry(const struct settings *settings, bool update, struct registry *registry,
-                                  struct error *err);
-
-/* The folder of the project, found relative to the binary, so that any working directory does. */
-const char *command_project_folder(void);
-
-/* The argument vector of this process, for the store. */
-extern int    command_argc;
-extern char **command_argv;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `topkcts list`: the cases that a selection takes, one name a line, or as JSON. */
 #include "harness/command.h"
+#include "harness/project.h"
 #include "harness/plan.h"
 
 #include <jansson.h>
@@ -30,7 +31,7 @@ enum status command_list(const struct settings *settings, struct error *err)
     struct arena           arena = {0};
     struct concrete_case **cases = NULL;
     size_t                 n_cases = 0;
-    if (command_load_registry(settings, false, &registry, err) ||
+    if (project_load_registry_aloud(settings, false, &registry, err) ||
         plan_select(settings, &registry, NULL, &arena, &cases, &n_cases, err))
         goto done;
     if (settings->json) {

@@ -5,12 +5,12 @@
  */
 #include "harness/claims.h"
 #include "harness/command.h"
+#include "harness/project.h"
 #include "harness/provenance.h"
 #include "harness/summary.h"
 #include "harness/version.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,18 +25,6 @@ struct books {
     FILE           *json_lines, *markdown;
     struct provenance_source source;
 };
-
-static char *argv_json(void)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < command_argc; i++) {
-        json_t *word = json_string(command_argv[i]);
-        json_array_append_new(list, word ? word : json_string("?"));
-    }
-    char *text = json_dumps(list, JSON_COMPACT);
-    json_decref(list);
-    return text;
-}
 
 static enum status open_output(const char *path, const char *mode, FILE **file, struct error *err)
 {
@@ -53,10 +41,10 @@ static enum status read_provenance(struct books *books, const struct settings *s
                          variable);
     provenance_host(books->host);
     books->environment = provenance_environment();
-    books->argv = argv_json();
+    books->argv = project_arguments_json();
     if (!books->environment || !books->argv)
         return error_no_memory(err);
-    return provenance_source(settings->source ? settings->source : command_project_folder(), &books->source, err);
+    return provenance_source(settings->source ? settings->source : project_folder(), &books->source, err);
 }
 
 static const char *text_or_null(const char *text)
@@ -64,38 +52,66 @@ static const char *text_or_null(const char *text)
     return text[0] ? text : NULL;
 }
 
-/* Providers for the store: one for each target; the store knows equal ones as one. */
-static void fill_targets(struct books *books, const struct settings *settings, struct store_device *devices,
-                         struct store_provider *providers)
+/* The devices and providers of a run, each once, and where each target finds its own. */
+struct parties {
+    struct store_device   *devices;
+    struct store_provider *providers;
+    size_t                 n_devices, n_providers;
+    size_t                *device_of, *provider_of; /* [n_targets] */
+};
+
+static struct store_provider store_provider_of(struct books *books, const struct settings *settings,
+                                               const struct target *target)
+{
+    char claims[256];
+    bool is_ours = strcmp(target->description.origin, "plugin") != 0;
+    claims_format(&target->description.claims, claims, sizeof claims);
+    return (struct store_provider){
+        .name = target->description.name,
+        .version = target->description.version,
+        .digest = target->description.digest,
+        .origin = target->description.origin,
+        .claims = arena_text(&books->plan.arena, claims),
+        .file = is_ours ? NULL : target->provider,
+        .source_commit = is_ours || settings->source ? text_or_null(books->source.commit) : NULL,
+    };
+}
+
+static void fill_parties(struct books *books, const struct settings *settings, struct parties *parties)
 {
     struct plan *plan = &books->plan;
+    parties->devices = arena_alloc(&plan->arena, plan->n_targets * sizeof *parties->devices);
+    parties->providers = arena_alloc(&plan->arena, plan->n_targets * sizeof *parties->providers);
+    parties->device_of = arena_alloc(&plan->arena, plan->n_targets * sizeof *parties->device_of);
+    parties->provider_of = arena_alloc(&plan->arena, plan->n_targets * sizeof *parties->provider_of);
     for (size_t t = 0; t < plan->n_targets; t++) {
-        const struct target *target = &plan->targets[t];
-        char                 claims[256];
-        bool                 is_ours = strcmp(target->description.origin, "plugin") != 0;
-        claims_format(&target->description.claims, claims, sizeof claims);
-        devices[t] = target->record;
-        providers[t] = (struct store_provider){
-            .name = target->description.name,
-            .version = target->description.version,
-            .digest = target->description.digest,
-            .origin = target->description.origin,
-            .claims = arena_text(&plan->arena, claims),
-            .file = is_ours ? NULL : target->provider,
-            .source_commit = is_ours || settings->source ? text_or_null(books->source.commit) : NULL,
-        };
+        const struct target  *target = &plan->targets[t];
+        struct store_provider provider = store_provider_of(books, settings, target);
+        size_t                d = 0, p = 0;
+        while (d < parties->n_devices && strcmp(parties->devices[d].device_id, target->record.device_id) != 0)
+            d++;
+        while (p < parties->n_providers && (strcmp(parties->providers[p].name, provider.name) != 0 ||
+                                            strcmp(parties->providers[p].digest, provider.digest) != 0 ||
+                                            strcmp(parties->providers[p].origin, provider.origin) != 0))
+            p++;
+        if (d == parties->n_devices)
+            parties->devices[parties->n_devices++] = target->record;
+        if (p == parties->n_providers)
+            parties->providers[parties->n_providers++] = provider;
+        parties->device_of[t] = d;
+        parties->provider_of[t] = p;
     }
 }
 
-static void fill_rows(struct books *books, struct store_planned *planned)
+static void fill_rows(struct books *books, const struct parties *parties, struct store_planned *planned)
 {
     const struct plan *plan = &books->plan;
     for (size_t i = 0; i < plan->n_rows; i++) {
         const struct concrete_case *concrete = plan->rows[i].concrete;
         size_t                      target = plan->rows[i].target;
         planned[i] = (struct store_planned){
-            .device = target,
-            .provider = target,
+            .device = parties->device_of[target],
+            .provider = parties->provider_of[target],
             .case_name = concrete->name,
             .family = concrete->family->id,
             .fault = concrete->family->fault,
@@ -115,12 +131,11 @@ static void fill_rows(struct books *books, struct store_planned *planned)
 static enum status store_plan(struct books *books, const struct settings *settings, struct error *err)
 {
     struct plan           *plan = &books->plan;
-    struct store_device   *devices = arena_alloc(&plan->arena, plan->n_targets * sizeof *devices);
-    struct store_provider *providers = arena_alloc(&plan->arena, plan->n_targets * sizeof *providers);
+    struct parties         parties = {0};
     struct store_planned  *planned = arena_alloc(&plan->arena, plan->n_rows * sizeof *planned);
     int64_t               *row_ids = arena_alloc(&plan->arena, plan->n_rows * sizeof *row_ids);
-    fill_targets(books, settings, devices, providers);
-    fill_rows(books, planned);
+    fill_parties(books, settings, &parties);
+    fill_rows(books, &parties, planned);
     store_new_run_name(books->run);
     store_now(books->started_at);
     struct store_run run = {
@@ -139,8 +154,8 @@ static enum status store_plan(struct books *books, const struct settings *settin
         .environment = books->environment,
         .meta = plan->suite && plan->suite->meta,
     };
-    if (store_begin_run(books->store, &run, devices, plan->n_targets, providers, plan->n_targets, planned, plan->n_rows,
-                        row_ids, err))
+    if (store_begin_run(books->store, &run, parties.devices, parties.n_devices, parties.providers, parties.n_providers,
+                        planned, plan->n_rows, row_ids, err))
         return err->status;
     for (size_t i = 0; i < plan->n_rows; i++)
         plan->rows[i].row_id = row_ids[i];
@@ -205,7 +220,7 @@ enum status command_run(const struct settings *settings, struct error *err)
     enum status   exit_code = STATUS_BOOKS;
     if (!books)
         return error_no_memory(err);
-    if (command_load_registry(settings, false, &books->registry, err) ||
+    if (project_load_registry_aloud(settings, false, &books->registry, err) ||
         plan_make(&books->plan, settings, &books->registry, err) || read_provenance(books, settings, err) ||
         open_output(settings->json_lines, "w", &books->json_lines, err) ||
         open_output(settings->markdown, "a", &books->markdown, err) ||

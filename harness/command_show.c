@@ -2,6 +2,7 @@
 /* `topkcts show CASE`: why a case is there, what its inputs are, what the answer is; --dump writes all of it. */
 #include "harness/claims.h"
 #include "harness/command.h"
+#include "harness/project.h"
 #include "harness/digest.h"
 #include "harness/npy.h"
 #include "harness/problem.h"
@@ -122,7 +123,7 @@ enum status command_show(const struct settings *settings, struct error *err)
     char                 hash[DIGEST_HEX];
     if (settings->words.n != 1)
         return error_set(err, STATUS_USAGE, "show takes one case; 'topkcts list' prints their names");
-    if (command_load_registry(settings, false, &registry, err) ||
+    if (project_load_registry_aloud(settings, false, &registry, err) ||
         registry_case(&registry, settings->words.items[0], &arena, &concrete, err))
         goto done;
     struct topk_claims claims = registry_case_claims(&concrete);

@@ -5,6 +5,7 @@
  * stdout and stderr are left to the provider's own chatter.
  */
 #include "harness/command.h"
+#include "harness/project.h"
 #include "harness/message.h"
 #include "harness/worker_process.h"
 
@@ -92,12 +93,7 @@ static void judge_named_case(struct worker *worker, const struct message *order)
     memset(&answer, 0, sizeof answer);
     answer.kind = MESSAGE_RESULT;
     if (!worker->has_registry) {
-        const char *folders[OPTION_MAX_LIST + 1];
-        char        own[4200];
-        snprintf(own, sizeof own, "%s/registry", command_project_folder());
-        folders[0] = own;
-        memcpy(folders + 1, worker->settings->registries.items, worker->settings->registries.n * sizeof *folders);
-        registry_load(&worker->registry, folders, worker->settings->registries.n + 1, false, &err);
+        project_load_registry(worker->settings, false, &worker->registry, &err);
         worker->has_registry = true;
     }
     if (!err.status)

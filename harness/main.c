@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command table: finds the command, reads its options, prints what went wrong, exits with the promised code. */
 #include "harness/command.h"
+#include "harness/project.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const struct {
     const char      *name;
@@ -25,9 +23,6 @@ static const struct {
     {"worker", COMMAND_WORKER, command_worker, "", NULL},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
-
-int    command_argc;
-char **command_argv;
 
 static void print_overview(FILE *file)
 {
@@ -54,46 +49,6 @@ static enum status unknown_command(const char *word, struct error *err)
     return error_set(err, STATUS_USAGE, "no command '%s'; there are %s", word, names);
 }
 
-const char *command_project_folder(void)
-{
-    static char folder[PATH_MAX];
-    char        binary[PATH_MAX];
-    struct stat unused;
-    if (folder[0])
-        return folder;
-    ssize_t length = readlink("/proc/self/exe", binary, sizeof binary - 1);
-    binary[length < 0 ? 0 : length] = '\0';
-    /* build/topkcts stands one folder below the project; a portable folder holds the registry beside the binary. */
-    for (int up = 0; up < 3; up++) {
-        char *slash = strrchr(binary, '/');
-        if (!slash)
-            break;
-        *slash = '\0';
-        snprintf(folder, sizeof folder, "%s/registry", binary);
-        if (stat(folder, &unused) == 0) {
-            snprintf(folder, sizeof folder, "%s", binary);
-            return folder;
-        }
-    }
-    snprintf(folder, sizeof folder, ".");
-    return folder;
-}
-
-enum status command_load_registry(const struct settings *settings, bool update, struct registry *registry,
-                                  struct error *err)
-{
-    const char *folders[OPTION_MAX_LIST + 1];
-    char        own[PATH_MAX + 16];
-    snprintf(own, sizeof own, "%s/registry", command_project_folder());
-    folders[0] = own;
-    memcpy(folders + 1, settings->registries.items, settings->registries.n * sizeof *folders);
-    if (registry_load(registry, folders, settings->registries.n + 1, update, err))
-        return err->status;
-    for (size_t i = 0; i < registry->n_notes; i++)
-        fprintf(stderr, "note: %s\n", registry->notes[i]);
-    return STATUS_OK;
-}
-
 static enum status run_command(int which, int argc, char **argv, struct error *err)
 {
     struct settings settings;
@@ -112,8 +67,7 @@ int main(int argc, char **argv)
 {
     struct error err = {0};
     enum status  status = STATUS_USAGE;
-    command_argc = argc;
-    command_argv = argv;
+    project_keep_arguments(argc, argv);
     if (argc < 2) {
         print_overview(stdout);
         return STATUS_OK;

@@ -121,6 +121,12 @@ static enum status add_targets(struct planning *planning, const char *provider, 
             continue;
         if (device_describe(target.device, &target.record, planning->err))
             return planning->err->status;
+        for (size_t t = 0; t < plan->n_targets; t++)
+            if (strcmp(plan->targets[t].description.name, target.description.name) == 0 &&
+                strcmp(plan->targets[t].record.device_id, target.record.device_id) == 0)
+                return error_set(planning->err, STATUS_USAGE,
+                                 "provider '%s' on %s is named twice (%s and %s): their results could not be told apart",
+                                 target.description.name, target.device, plan->targets[t].provider, provider);
         plan->targets = arena_grow(&plan->arena, plan->targets, plan->n_targets, sizeof target);
         plan->targets[plan->n_targets++] = target;
         added++;

@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Up to this size the whole file is checked when it is opened (tens of milliseconds); damage in a larger one is told when
- * it is met. */
+/* Up to this size the whole file is checked when it is opened (tens of milliseconds); damage in a larger one is told
+ * when it is met. */
 #define CHECKED_BYTES ((off_t)16 << 20)
 
 /* Pages of write-ahead log between two checkpoints: 16 MiB, so that fsync does not set the pace of store_record. */

@@ -109,7 +109,8 @@ static const char *const level_texts[] = {
 
 #define N_LEVELS ((int)(sizeof level_texts / sizeof level_texts[0]))
 
-_Static_assert(TOPK_LEVEL_NONE == 0 && TOPK_LEVEL_CANONICAL == 6, "the codes of schema.sql are part of the file format");
+_Static_assert(TOPK_LEVEL_NONE == 0 && TOPK_LEVEL_CANONICAL == 6,
+               "the codes of schema.sql are part of the file format");
 
 struct statement statement_of(struct store *store, enum prepared which)
 {

@@ -3,7 +3,7 @@
  * What differs between HIP, CUDA and the simulator, under one set of names, for kernels of this folder.
  *
  * Under HIP it needs no header at all: only compiler builtins, so that clang alone, hipcc and hiprtc compile the same
- * text. Under CUDA it needs what nvcc and NVRTC know by themselves. Elsewhere the simulator's hip/hip_runtime.h answers.
+ * text. Under CUDA it needs what nvcc and NVRTC know by themselves. Elsewhere the simulator's hip_runtime.h answers.
  * Knows no kernel.
  *
  *     wave_size()                 lanes of a wave: 32 or 64; a constant on GPUs

@@ -183,7 +183,7 @@ PORT_INLINE void count_digit(const topk_v1_interval &interval, unsigned shift, u
     if (key >= interval.low && key <= interval.high) (void)lds_add(&digit_count[(key - interval.low) >> shift], 1);
 }
 
-/* Narrows the interval to the key at the cut, or until all its keys are selected anyway. All threads return the same. */
+/* Narrows the interval to the key at the cut, or until all its keys are selected anyway. The same for all threads. */
 template <unsigned block>
 PORT_INLINE topk_v1_cut refine_cut(const topk_v1_row &row, topk_v1_interval interval, bool buffered)
 {

@@ -515,7 +515,8 @@ Test(store, two_processes_append_at_the_same_time)
             struct store_run    run = run_at(name, "2026-11-30T01:00:00.000Z");
             struct store_result result = verdict_of(VERDICT_PASS);
             bool                good = store_open(&own, path, STORE_WRITE, &err) == STATUS_OK;
-            good = good && store_begin_run(own, &run, devices, 1, providers, 1, planned, N_CASES, ids, &err) == STATUS_OK;
+            if (good)
+                good = store_begin_run(own, &run, devices, 1, providers, 1, planned, N_CASES, ids, &err) == STATUS_OK;
             for (int i = 0; good && i < N_CASES; i++)
                 good = store_record(own, &ids[i], &result, &err) == STATUS_OK;
             good = good && store_end_run(own, name, 0, &err) == STATUS_OK;

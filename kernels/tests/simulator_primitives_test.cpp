@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device language on the simulator: every primitive means what it means on a GPU, at both wave sizes, in every order
+ * The device language on the simulator: every primitive means what it means on a GPU, at both wave sizes, in any order
  * of threads. Kernels write into `out`; the test knows what must stand there.
  */
 #include <hip/hip_runtime.h>

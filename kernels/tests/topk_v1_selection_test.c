@@ -86,7 +86,7 @@ static void expect_outputs(const struct rows *r, const int32_t *page, const int3
         reference_map_pages(expected, r->topk, row_pages(r, b), r->page_size, mapped);
         if (raw != NULL) {
             for (int32_t j = 0; j < r->topk; j++)
-                cr_assert_eq(raw[slot + (size_t)j], expected[j], "%s: row %d, raw slot %d: %d instead of %d", what, b, j,
+                cr_assert_eq(raw[slot + (size_t)j], expected[j], "%s: row %d, raw slot %d: %d, not %d", what, b, j,
                              raw[slot + (size_t)j], expected[j]);
         }
         if (page != NULL) cr_assert_arr_eq(page + slot, mapped, bytes, "%s: row %d, pages", what, b);
