@@ -167,7 +167,8 @@ asan: ## all Criterion tests, built with the address and undefined-behaviour san
 	    CFLAGS='-O1 -g' CXXFLAGS='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test-c
 
 lint: $(BUILD)/.packages-build $(BUILD)/.packages-lint ## clang-tidy and cppcheck
-	$(Q)clang-tidy --quiet $(wildcard harness/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c) -- $(C_FLAGS)
+	$(Q)echo $(wildcard harness/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \
+	    | xargs -P 2 -I{} clang-tidy --quiet {} -- -std=gnu17 -D_GNU_SOURCE -I. -Iharness
 	$(Q)cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
 	    --suppress=missingInclude -I. -D__VERSION__='""' harness reference cases kernels/*.c kernels/faulty
 

@@ -14,7 +14,7 @@ struct arena {
 };
 
 /* Zeroed memory, aligned for any type. */
-void *arena_alloc(struct arena *arena, size_t bytes);
+void *arena_alloc(struct arena *arena, size_t bytes) __attribute__((returns_nonnull));
 
 /* A larger copy of an array that grows: returns room for `count + 1` elements, moving when count is 0 or a power of
  * two. The old place stays in the arena. */
@@ -24,7 +24,7 @@ void *arena_grow(struct arena *arena, void *array, size_t count, size_t element_
 char *arena_text(struct arena *arena, const char *text);
 
 /* A formatted string. */
-char *arena_format(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_format(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3), returns_nonnull));
 
 /* Frees everything. */
 void arena_clear(struct arena *arena);

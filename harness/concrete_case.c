@@ -6,6 +6,7 @@
 #include "harness/claims.h"
 #include "harness/registry.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ struct concrete_case concrete_case_at(struct arena *arena, const struct family *
     size_t                   n_axis_params = matrix->n_axes - N_FIXED_AXES;
     struct case_param       *params = arena_alloc(arena, (family->n_params + n_axis_params + 1) * sizeof *params);
     const struct axis_value *at[MAX_AXES];
+    assert(matrix->n_axes >= N_FIXED_AXES); /* family.c gives every matrix the fixed axes */
     for (size_t a = 0; a < matrix->n_axes; a++)
         at[a] = &matrix->axes[a].values[values[a]];
     if (family->n_params)
@@ -136,7 +138,7 @@ bool concrete_case_point(const struct family *family, const char *name, size_t *
         strlen(name) - id_length > sizeof settings)
         return false;
     for (size_t m = 0; m < family->n_matrices; m++) {
-        memcpy(settings, name + id_length + 1, strlen(name) - id_length);
+        snprintf(settings, sizeof settings, "%s", name + id_length + 1);
         if (point_in_matrix(&family->matrices[m], settings, values)) {
             *matrix = m;
             return true;

@@ -7,7 +7,7 @@
  */
 #include "harness/claims.h"
 #include "harness/registry.h"
-#include "harness/yaml.h"
+#include "harness/yaml_tree.h"
 
 #include <dirent.h>
 #include <errno.h>

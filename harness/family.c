@@ -6,8 +6,9 @@
 #include "harness/claims.h"
 #include "harness/digest.h"
 #include "harness/registry.h"
-#include "harness/yaml.h"
+#include "harness/yaml_tree.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,7 @@ static enum status read_value(struct reading *reading, const char *axis, const s
     if (strcmp(axis, "page_size") == 0) {
         if (read_decimal(reading, node, 1, MAX_PAGE_SIZE, &value->text))
             return reading->err->status;
+        assert(value->text);
         long size = strtol(value->text, NULL, 10);
         if (size & (size - 1))
             return yaml_error(node, reading->err, "page size %ld is not a power of two", size);
@@ -399,6 +401,7 @@ static enum status read_step(struct reading *reading, const struct yaml_node *no
             step->lengths = value.lengths;
             step->n_lengths = value.n_lengths;
         } else {
+            assert(value.text);
             int32_t number = (int32_t)strtol(value.text, NULL, 10);
             *(strcmp(key, "topk") == 0 ? &step->topk : strcmp(key, "batch") == 0 ? &step->batch : &step->page_size) =
                 number;

@@ -52,10 +52,12 @@ static bool miss(struct judging *judging, enum topk_level level, const char *for
     return true;
 }
 
-/* A case ends at the first promised level it misses; higher ones are looked for only to report what was reached. */
+/* A case ends when it is unsafe or wrong although more was promised. Missing a higher level does not end it: the launches
+ * that follow may show that a lower one is missed too, and the level reported must be the one that was reached. */
 static bool is_decided(const struct judging *judging)
 {
-    return judging->error.status || judging->missed <= judging->judgement->promised;
+    return judging->error.status ||
+           (judging->missed <= TOPK_LEVEL_VALID && judging->missed <= judging->judgement->promised);
 }
 
 /* Records how the rows of a launch differ from the reference: the worst place first, then others that are wrong. */

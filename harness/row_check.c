@@ -178,7 +178,7 @@ static bool is_valid(struct checking *checking, int32_t *scratch)
 {
     const struct topk_claims *claims = &checking->problem->claims;
     int32_t                  *sorted = scratch, *expected = scratch + checking->topk;
-    uint32_t                 *keys = (uint32_t *)scratch + 2 * checking->topk;
+    uint32_t                 *keys = (uint32_t *)scratch + 2 * (size_t)checking->topk;
     if (!padding_is_right(checking, checking->outputs.raw, "raw_indices") ||
         !padding_is_right(checking, checking->outputs.pages, "page_indices") || !read_indices(checking, sorted))
         return false;

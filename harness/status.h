@@ -28,6 +28,12 @@ enum status error_set(struct error *err, enum status status, const char *format,
 /* Puts "prefix: " in front of the recorded text, for context that only the caller knows. */
 enum status error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__
+/* The analyser looks at one file at a time; this tells it that an error that was set is never STATUS_OK. */
+void error_seen(const char *format, ...);
+#define error_set(err, error_status, ...) ((err)->status = (error_status), error_seen(__VA_ARGS__), (error_status))
+#endif
+
 /* The message for memory that could not be had: STATUS_BOOKS. */
 enum status error_no_memory(struct error *err);
 

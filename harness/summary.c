@@ -241,8 +241,8 @@ static void print_table(const struct summary *summary, FILE *file)
                 fprintf(file, "  %7zu", summary->targets[t].verdicts[v]);
         fprintf(file, "  %12zu", target->n_not_promised);
         if (summary->targets[t].is_planted)
-            fprintf(file, "  %s%s", summary->targets[t].caught_by ? "caught: " : "MISSED: no case of kind ",
-                    summary->targets[t].caught_by ? target->fault : target->fault);
+            fprintf(file, "  %s%s", summary->targets[t].caught_by ? "caught: " : "MISSED by every case of kind ",
+                    target->fault);
         if (summary->targets[t].skips_over_bound)
             fprintf(file, "  %zu skips over their bound", summary->targets[t].skips_over_bound);
         fputc('\n', file);

@@ -247,7 +247,7 @@ static bool wait_for_exit(struct worker_process *worker, int milliseconds)
         look_for_exit(worker);
         if (worker->has_exited || waited >= milliseconds)
             return worker->has_exited;
-        struct timespec pause = {0, 5 * 1000 * 1000};
+        struct timespec pause = {0, 5000000};
         nanosleep(&pause, NULL);
     }
 }

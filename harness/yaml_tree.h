@@ -5,8 +5,8 @@
  * Every message starts with "file:line:" and names the key and what is accepted, so that the registry above never
  * formats a position itself. Nodes live in the caller's arena.
  */
-#ifndef TOPKCTS_YAML_H
-#define TOPKCTS_YAML_H
+#ifndef TOPKCTS_YAML_TREE_H
+#define TOPKCTS_YAML_TREE_H
 
 #include "harness/arena.h"
 #include "harness/status.h"

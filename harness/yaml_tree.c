@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML files as trees; see yaml.h. */
-#include "harness/yaml.h"
+/* YAML files as trees; see yaml_tree.h. */
+#include "harness/yaml_tree.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -64,8 +64,7 @@ static enum status convert_map(const struct loading *loading, const yaml_node_t 
         if (convert(loading, pair->value, depth + 1, &out->items[i]))
             return loading->err->status;
         out->items[i].key = text;
-        if (out->items[i].kind == YAML_SCALAR)
-            out->items[i].line = line;
+        out->items[i].line = line;
     }
     return STATUS_OK;
 }
@@ -161,7 +160,7 @@ enum status yaml_check_keys(const struct yaml_node *map, const char *what, const
             return error_set(err, STATUS_USAGE, "%s:%d: unknown key '%s' in a %s; accepted are %s", map->file,
                              map->items[i].line, map->items[i].key, what, names);
     }
-    for (size_t k = 0; k < n_required; k++)
+    for (size_t k = 0; k < n_required && accepted[k]; k++)
         if (!yaml_get(map, accepted[k]))
             return error_set(err, STATUS_USAGE, "%s:%d: this %s lacks the required key '%s'", map->file, map->line,
                              what, accepted[k]);

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# A registry of one's own beside the project's: what is right is taken, every mistake is named by file, line, key and
+# what is accepted.
+. "$(dirname "$0")/../expect.sh"
+
+write() {
+    mkdir -p mine/cases
+    cat >mine/cases/mine.yaml
+}
+good() {
+    write <<'YAML'
+- id: my-ties
+  summary: equal scores straddle place topk
+  fault: tie-break
+  generator: ties
+  params: {distinct: 2, boundary: inside-plateau}
+  matrix:
+    topk: [1, 512]
+    length: [1025, {ragged: [0, 600, 1025]}]
+    page_size: [1, 64]
+    outputs: [page, raw]
+  suites: {conformance: all, smoke: {topk: [512], length: [1025]}}
+YAML
+}
+
+good
+expect 0 "$TOPKCTS" list my-ties --registry mine
+prints "my-ties/topk=512,length=1025,page_size=64,batch=1,outputs="
+prints "length=0+600+1025"
+prints "batch=3"
+says "hashes.txt is not there"
+expect 0 "$TOPKCTS" run my-ties --registry mine --provider reference --db mine.db
+expect 1 "$TOPKCTS" run my-ties --registry mine --provider faulty/tie-highest --db mine.db
+prints "rerun: topkcts run"
+prints "--registry mine"
+[ -z "$(git -C mine status 2>/dev/null)" ] || true
+expect 0 "$TOPKCTS" check --registry mine
+
+mistake() {
+    expect 2 "$TOPKCTS" check --registry mine
+    says "mine/cases/mine.yaml:$1"
+    says "$2"
+}
+edit() {
+    good
+    sed -i "$1" mine/cases/mine.yaml
+}
+edit 's/  summary:/  sumary:/';             mistake 2 "accepted are id, summary"
+edit '/  summary:/d';                       mistake 1 "lacks the required key 'summary'"
+edit 's/tie-break/tie-brake/';              mistake 3 "declared are"
+edit 's/generator: ties/generator: tied/';  mistake 4 "there are"
+edit 's/distinct: 2/distinct: two/';        mistake 5 "distinct"
+edit 's/distinct: 2/distnct: 2/';           mistake 5 "no parameter 'distnct'"
+edit 's/inside-plateau/inside/';            mistake 5 "accepted"
+edit 's/topk: \[1, 512\]/topk: [0, 512]/';  mistake 7 "out of range"
+edit 's/topk: \[1, 512\]/topk: [1, 1]/';    mistake 7 "twice"
+edit 's/topk: \[1, 512\]/topk: []/';        mistake 7 "at least one value"
+edit 's/topk: \[1, 512\]/topk: [x]/';       mistake 7 "not a whole number"
+edit 's/page_size: \[1, 64\]/page_size: [3]/'; mistake 9 "power of two"
+edit 's/outputs: \[page, raw\]/outputs: [pages]/'; mistake 10 "page+raw"
+edit 's/conformance: all/conformence: all/'; mistake 11 "there are"
+edit 's/topk: \[512\], length/topk: [7], length/'; mistake 11 "no value of the axis"
+edit '/    length:/d';                      mistake 6 "lacks the axis 'length'"
+edit 's/  fault: tie-break/  fault: tie-break\n  fault: tie-break/'; mistake 4 "stands here twice"
+edit 's/my-ties/boundary-ties/';            mistake 1 "is taken"
+edit 's/my-ties/My Ties/';                  mistake 1 "no slug"
+printf '' | write;                          mistake 1 "empty"
+printf '[]' | write;                        mistake 1 "no family"
+printf -- '- id: x\n  summary: [' | write;  mistake 3 "not YAML"
+rm -r mine
+mkdir mine
+expect 2 "$TOPKCTS" check --registry mine
+says "no case families"
+
+# A digest that differs is an error of the harness, not a failure of a kernel.
+good
+"$TOPKCTS" list my-ties --registry mine 2>/dev/null | sed 's/^/00000000000000000000000000000000 /;s/$/ conformance/' >mine/hashes.txt
+expect 2 "$TOPKCTS" check --registry mine
+says "the file says 00000000000000000000000000000000"
+expect 3 "$TOPKCTS" run my-ties --registry mine --provider reference --db digest.db
+[ "$(query digest.db "select distinct verdict from results")" = error ] || fail "a wrong digest is not an error"
+echo 'no hash line' >mine/hashes.txt
+expect 2 "$TOPKCTS" check --registry mine
+says "mine/hashes.txt:1"
+exit 0
