@@ -21,6 +21,7 @@ static const struct {
     {"check", COMMAND_CHECK, command_check, "", "validate the registry; --update after adding a case"},
     {"devices", COMMAND_DEVICES, command_devices, "", "what can run here, and why not the rest"},
     {"providers", COMMAND_PROVIDERS, command_providers, "", "kernels that are built in, with their promises"},
+    {"bench", COMMAND_BENCH, command_bench, "", "how fast the suite itself is, as ratios to named baselines"},
     {"worker", COMMAND_WORKER, command_worker, "", NULL},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

@@ -142,7 +142,7 @@ enum status options_parse(enum command_bit command, const char *command_name, in
         if (code == ':')
             return error_set(err, STATUS_USAGE, "%s: %s needs a value", command_name, given);
         int which = code - 1000;
-        if (code == '?' || !(options[which].commands & (unsigned)command) || !is_whole_name(given, options[which].name))
+        if (code < 1000 || !(options[which].commands & (unsigned)command) || !is_whole_name(given, options[which].name))
             return no_such_option(command, command_name, given, err);
         if (set_option(which, optarg ? optarg : "", settings, err))
             return err->status;

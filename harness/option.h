@@ -24,7 +24,8 @@ enum command_bit {
     COMMAND_CHECK = 1 << 4,
     COMMAND_RUN = 1 << 5,
     COMMAND_WORKER = 1 << 6,
-    COMMAND_ALL = (1 << 7) - 1
+    COMMAND_BENCH = 1 << 7,
+    COMMAND_ALL = (1 << 8) - 1
 };
 
 struct option_list {
