@@ -10,6 +10,11 @@
 #
 # Knobs: CC, CXX, BUILD=folder, V=1 (show commands), NO_INSTALL=1
 
+# One compiler a core, unless -j says otherwise.
+ifeq (,$(filter -j%,$(MAKEFLAGS)))
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 BUILD ?= build
 CC ?= cc
 CXX ?= c++
@@ -22,8 +27,8 @@ endif
 Q := $(if $(V),,@)
 
 BUILD_PACKAGES := gcc g++ pkg-config libsqlite3-dev libyaml-dev libxxhash-dev libgit2-dev libjansson-dev \
-                  libzstd-dev libxml2-dev libboost-context-dev
-TEST_PACKAGES := libcriterion-dev python3 sqlite3
+                  libzstd-dev libxml2-dev libboost-context-dev sqlite3
+TEST_PACKAGES := libcriterion-dev python3
 LINT_PACKAGES := clang clang-tidy cppcheck libclang-rt-14-dev
 LIBRARIES := sqlite3 yaml-0.1 libxxhash libgit2 jansson libzstd libxml-2.0
 
@@ -100,8 +105,7 @@ $(BUILD)/.packages-test: $(BUILD)/.packages-build
 	$(call install_missing,$(TEST_PACKAGES))
 	@touch $@
 
-$(BUILD)/.packages-lint:
-	@mkdir -p $(BUILD)
+$(BUILD)/.packages-lint: $(BUILD)/.packages-build
 	$(call install_missing,$(LINT_PACKAGES))
 	@touch $@
 
