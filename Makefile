@@ -11,7 +11,7 @@
 # Knobs: CC, CXX, BUILD=folder, V=1 (show commands), NO_INSTALL=1
 
 # One compiler a core, unless -j says otherwise.
-ifeq (,$(filter -j%,$(MAKEFLAGS)))
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 

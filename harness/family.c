@@ -132,15 +132,17 @@ static enum status read_param(struct reading *reading, const struct yaml_node *n
                               const char **text)
 {
     const struct case_param_spec *spec = find_param(reading->family, name);
+    int64_t                       value;
+    char                          cause[512];
     if (!spec)
         return unknown_param(reading, node, name);
     if (yaml_text(node, text, reading->err))
         return reading->err->status;
-    if (spec->fallback && strcmp(*text, spec->fallback) == 0)
-        return STATUS_OK;
-    if (spec->choices)
-        return read_choice(node, spec->choices, text, reading->err);
-    return read_decimal(reading, node, spec->low, spec->high, text);
+    if (case_param_parse(spec, *text, &value, cause, sizeof cause))
+        return yaml_error(node, reading->err, "%s", cause);
+    if (!spec->choices && value != INT64_MIN)
+        *text = arena_format(reading->arena, "%lld", (long long)value);
+    return STATUS_OK;
 }
 
 static enum status read_value(struct reading *reading, const char *axis, const struct yaml_node *node,
