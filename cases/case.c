@@ -59,9 +59,9 @@ int case_param_parse(const struct case_param_spec *spec, const char *text, int64
                 return 0;
             }
         }
-        int used = snprintf(err, err_size, "parameter %s: '%s' is none of", spec->name, text);
+        int used = snprintf(err, err_size, "parameter %s: '%s' is not accepted; accepted are", spec->name, text);
         for (size_t i = 0; spec->choices[i] != NULL && used >= 0 && (size_t)used < err_size; i++) {
-            used += snprintf(err + used, err_size - (size_t)used, " %s", spec->choices[i]);
+            used += snprintf(err + used, err_size - (size_t)used, "%s %s", i ? "," : "", spec->choices[i]);
         }
         return 1;
     }

@@ -139,7 +139,7 @@ static enum status read_param(struct reading *reading, const struct yaml_node *n
     if (yaml_text(node, text, reading->err))
         return reading->err->status;
     if (case_param_parse(spec, *text, &value, cause, sizeof cause))
-        return yaml_error(node, reading->err, "%s", cause);
+        return error_set(reading->err, STATUS_USAGE, "%s:%d: %s", node->file, node->line, cause);
     if (!spec->choices && value != INT64_MIN)
         *text = arena_format(reading->arena, "%lld", (long long)value);
     return STATUS_OK;

@@ -417,7 +417,7 @@ Test(cases, refusals_name_the_thing_and_what_would_be_right)
                {{"distinct", "0"}, "'0' is not a number from 1"},
                {{"distinct", "2x"}, "parameter distinct: '2x'"},
                {{"distinct", ""}, "parameter distinct: ''"},
-               {{"boundary", "inside"}, "'inside' is none of inside-plateau"},
+               {{"boundary", "inside"}, "'inside' is not accepted; accepted are inside-plateau"},
                {{"base_shift", "64"}, "from 0 to 63"},
                {{"table", "random"}, "none of per-row identity"}};
     for (size_t i = 0; i < COUNT(bad); i++) {
