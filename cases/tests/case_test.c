@@ -419,7 +419,7 @@ Test(cases, refusals_name_the_thing_and_what_would_be_right)
                {{"distinct", ""}, "parameter distinct: ''"},
                {{"boundary", "inside"}, "'inside' is not accepted; accepted are inside-plateau"},
                {{"base_shift", "64"}, "from 0 to 63"},
-               {{"table", "random"}, "none of per-row identity"}};
+               {{"table", "random"}, "accepted are per-row, identity"}};
     for (size_t i = 0; i < COUNT(bad); i++) {
         spec          = spec_of("ties", 1, 1, &length);
         spec.params   = &bad[i].param;
