@@ -3,19 +3,28 @@
  * `topkcts run`: plan, write the plan to the store, run it, close the books, print what came of it.
  * Nothing runs before every name was found and the whole plan is stored.
  */
+#include "harness/budget.h"
 #include "harness/claims.h"
 #include "harness/command.h"
+#include "harness/history.h"
+#include "harness/junit.h"
 #include "harness/project.h"
 #include "harness/provenance.h"
+#include "harness/resume.h"
+#include "harness/run_lock.h"
 #include "harness/summary.h"
 #include "harness/version.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Everything of one `run`, so that one place can free it. */
 struct books {
+    struct arena    arena; /* of what the plan's does not hold: settings of a resumed run */
+    struct settings settings;
+    const char     *database;
     struct registry registry;
     struct plan     plan;
     struct store   *store;
@@ -122,7 +131,7 @@ static void fill_rows(struct books *books, const struct parties *parties, struct
             .outputs = outputs_text(concrete->outputs),
             .input_hash = concrete->input_hash,
             .promised = level_text(registry_case_level(concrete, &plan->targets[target].description.claims)),
-            .in_budget = true,
+            .in_budget = !plan->rows[i].left_out,
         };
     }
 }
@@ -136,7 +145,6 @@ static enum status store_plan(struct books *books, const struct settings *settin
     int64_t               *row_ids = arena_alloc(&plan->arena, plan->n_rows * sizeof *row_ids);
     fill_parties(books, settings, &parties);
     fill_rows(books, &parties, planned);
-    store_new_run_name(books->run);
     store_now(books->started_at);
     struct store_run run = {
         .run = books->run,
@@ -172,34 +180,57 @@ static void print_heading(const struct books *books, FILE *file)
         fprintf(file, "%s %s on %s (%s, %s): %s; %zu cases\n", target->description.name, target->description.version,
                 target->device, target->record.name, target->record.arch, claims, target->n_planned);
     }
+    if (books->settings.resume) {
+        size_t n = 0;
+        for (size_t row = 0; row < plan->n_rows; row++)
+            n += plan->rows[row].is_done;
+        fprintf(file, "resuming run %s: %zu of %zu results are there\n", books->run, n, plan->n_rows);
+    }
     if (plan->n_targets > 4)
         fprintf(file, "... and %zu more providers\n", plan->n_targets - 4);
     fflush(file);
 }
 
-static void warn_of_expired(const struct registry *registry)
+/* An expectation that cannot apply is as good as none; the night goes on, and says so. */
+static enum status warn_of_expectations(struct books *books, struct error *err)
 {
-    for (size_t i = 0; i < registry->n_expectations; i++)
-        if (registry->expectations[i].expired)
-            fprintf(stderr, "warning: %s:%d: this expectation expired on %s and does not apply\n",
-                    registry->expectations[i].file, registry->expectations[i].line, registry->expectations[i].expires);
+    const struct registry *registry = &books->registry;
+    for (size_t i = 0; i < registry->n_expectations && !err->status; i++) {
+        const struct expectation *e = &registry->expectations[i];
+        const char               *text = NULL;
+        size_t                    c = 0;
+        while (c < registry->n_cases && !case_name_matches(registry->cases[c].name, e->case_glob))
+            c++;
+        if (e->expired)
+            text = arena_format(&books->arena, "%s:%d: this expectation expired on %s and does not apply", e->file,
+                                e->line, e->expires);
+        else if (c == registry->n_cases)
+            text = arena_format(&books->arena, "%s:%d: this expectation matches no case: '%s'", e->file, e->line,
+                                e->case_glob);
+        if (!text)
+            continue;
+        fprintf(stderr, "warning: %s\n", text);
+        if (!books->settings.resume) /* which has it already */
+            store_add_warning(books->store, books->run, text, err);
+    }
+    return err->status;
 }
 
-static enum status close_books(struct books *books, const struct settings *settings, const char *database,
-                               enum status *exit_code, struct error *err)
+static enum status close_books(struct books *books, enum status *exit_code, struct error *err)
 {
     struct summary summary;
-    summary_make(&summary, &books->runner, books->run, database);
+    summary_make(&summary, &books->runner, books->run, books->database);
     *exit_code = summary.status;
-    if (store_end_run(books->store, books->run, (int)summary.status, err))
+    if (store_end_run(books->store, books->run, (int)summary.status, err) ||
+        history_tell(&summary, books->store, err))
         return err->status;
-    if (settings->json)
+    if (books->settings.json)
         summary_json(&summary, stdout);
     else
         summary_print(&summary, stdout);
     if (books->markdown)
         summary_markdown(&summary, books->markdown);
-    return STATUS_OK;
+    return books->settings.junit ? junit_write(&summary, books->store, books->settings.junit, err) : STATUS_OK;
 }
 
 /* A file that could not be written whole is an error of the books. */
@@ -213,34 +244,69 @@ static void close_output(FILE *file, const char *path, struct error *err)
         error_set(err, STATUS_BOOKS, "%s: could not be written whole: %s", path, strerror(errno));
 }
 
-enum status command_run(const struct settings *settings, struct error *err)
+/* Settings, registry, plan, outputs and the open store: everything before the first row. */
+static enum status open_books(struct books *books, const struct settings *given, struct error *err)
 {
-    struct books *books = calloc(1, sizeof *books);
-    const char   *database = settings->database ? settings->database : "topkcts.db";
-    enum status   exit_code = STATUS_BOOKS;
-    if (!books)
-        return error_no_memory(err);
+    const struct settings *settings = &books->settings;
+    books->settings = *given;
+    books->database = given->database ? given->database : "topkcts.db";
+    if (given->resume && resume_settings(given, &books->arena, &books->settings, err))
+        return err->status;
     if (project_load_registry_aloud(settings, false, &books->registry, err) ||
         plan_make(&books->plan, settings, &books->registry, err) || read_provenance(books, settings, err) ||
-        open_output(settings->json_lines, "w", &books->json_lines, err) ||
-        open_output(settings->markdown, "a", &books->markdown, err) ||
-        store_open(&books->store, database, STORE_WRITE, err) || store_plan(books, settings, err))
-        goto done;
-    print_heading(books, settings->json ? stderr : stdout);
-    warn_of_expired(&books->registry);
-    books->runner = (struct runner){.plan = &books->plan,
+        open_output(settings->json_lines, given->resume ? "a" : "w", &books->json_lines, err) ||
+        open_output(settings->markdown, "a", &books->markdown, err))
+        return err->status;
+    return store_open(&books->store, books->database, STORE_WRITE, err);
+}
+
+/* The plan in the store: written first, or read back. */
+static enum status begin_or_resume(struct books *books, struct error *err)
+{
+    const struct settings *settings = &books->settings;
+    struct plan           *plan = &books->plan;
+    if (settings->resume)
+        snprintf(books->run, sizeof books->run, "%s", settings->resume);
+    else
+        store_new_run_name(books->run);
+    books->runner = (struct runner){.plan = plan,
                                     .settings = settings,
                                     .registry = &books->registry,
                                     .store = books->store,
+                                    .run = books->run,
+                                    .outcomes = arena_alloc(&plan->arena, plan->n_rows * sizeof(struct outcome)),
                                     .json_lines = books->json_lines};
-    if (!runner_run(&books->runner, err))
-        close_books(books, settings, database, &exit_code, err);
+    for (size_t row = 0; row < plan->n_rows; row++)
+        books->runner.outcomes[row].verdict = VERDICT_NOTRUN;
+    if (run_lock(books->run, err))
+        return err->status;
+    if (settings->resume)
+        return resume_rows(&books->runner, err);
+    if (budget_apply(plan, settings, books->store, err))
+        return err->status;
+    return store_plan(books, settings, err);
+}
+
+enum status command_run(const struct settings *given, struct error *err)
+{
+    struct books *books = calloc(1, sizeof *books);
+    enum status   exit_code = STATUS_BOOKS;
+    if (!books)
+        return error_no_memory(err);
+    /* A limit on the size of files (ulimit -f) is a full disk, not a reason to die without a word. */
+    signal(SIGXFSZ, SIG_IGN);
+    if (open_books(books, given, err) || begin_or_resume(books, err))
+        goto done;
+    print_heading(books, books->settings.json ? stderr : stdout);
+    if (!warn_of_expectations(books, err) && !runner_run(&books->runner, err))
+        close_books(books, &exit_code, err);
 done:
-    close_output(books->json_lines, settings->json_lines, err);
-    close_output(books->markdown, settings->markdown, err);
+    close_output(books->json_lines, books->settings.json_lines, err);
+    close_output(books->markdown, books->settings.markdown, err);
     store_close(books->store);
     plan_clear(&books->plan);
     registry_clear(&books->registry);
+    arena_clear(&books->arena);
     free(books->environment);
     free(books->argv);
     free(books);

@@ -38,7 +38,9 @@ struct settings {
     struct option_list words; /* what is no option: patterns, a case */
     struct option_list devices, providers, registries;
     const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown;
+    const char        *shard, *resume, *junit;
     int64_t            repeat, retry, timeout, jobs;
+    int64_t            case_timeout, inactivity, time_limit, budget; /* seconds */
     bool               json, update, fail_fast, require_clean_env, help;
 };
 

@@ -4,6 +4,7 @@
 
 #include "harness/claims.h"
 #include "harness/device.h"
+#include "harness/shard.h"
 #include "harness/worker_process.h"
 
 #include <fnmatch.h>
@@ -46,6 +47,24 @@ int plan_launch_milliseconds(const struct settings *settings, const struct targe
     return strcmp(target->record.backend, "host") == 0 ? 10000 : 60000;
 }
 
+bool plan_is_gpu(const struct target *target)
+{
+    return strcmp(target->record.backend, "host") != 0 && strcmp(target->record.backend, "sim") != 0;
+}
+
+void plan_keep(struct plan *plan, const bool *keep)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < plan->n_targets; t++)
+        plan->targets[t].n_planned = 0;
+    for (size_t row = 0; row < plan->n_rows; row++)
+        if (keep[row]) {
+            plan->targets[plan->rows[row].target].n_planned++;
+            plan->rows[n++] = plan->rows[row];
+        }
+    plan->n_rows = n;
+}
+
 /* Asks a provider who it is, in a worker. */
 static enum status ask(struct planning *planning, struct target *target)
 {
@@ -76,7 +95,7 @@ static enum status ask(struct planning *planning, struct target *target)
         target->load_verdict = VERDICT_CRASH;
         target->load_failure = arena_format(&planning->plan->arena, "while the provider was loaded: %s", cause);
     }
-    worker_stop(&worker, news == WORKER_MESSAGE ? 1000 : 0);
+    worker_stop(&worker, news == WORKER_MESSAGE ? 1000 : 0, NULL, 0);
     return planning->err->status;
 }
 
@@ -249,7 +268,6 @@ enum status plan_select(const struct settings *settings, const struct registry *
     return STATUS_OK;
 }
 
-/* What the machine lacks for a case; NULL when nothing. Such rows are planned and end as `skip`. */
 static bool target_takes(const struct target *target, const struct concrete_case *concrete, bool meta)
 {
     /* A planted fault is asked for its own kind only: whether it also trips others says nothing. */
@@ -267,7 +285,7 @@ static void add_row(struct planning *planning, size_t target, struct concrete_ca
         return;
     }
     plan->rows = arena_grow(&plan->arena, plan->rows, plan->n_rows, sizeof *plan->rows);
-    plan->rows[plan->n_rows++] = (struct plan_row){.target = target, .concrete = concrete};
+    plan->rows[plan->n_rows++] = (struct plan_row){.target = target, .concrete = concrete, .attempt = 1};
     plan->targets[target].n_planned++;
 }
 
@@ -315,9 +333,9 @@ enum status plan_make(struct plan *plan, const struct settings *settings, const 
         plan->suite = &registry->suites[plan->suite_index];
     }
     if (plan_select(settings, registry, "smoke", &plan->arena, &planning.cases, &planning.n_cases, err) ||
-        add_all_targets(&planning))
+        add_all_targets(&planning) || add_all_rows(&planning))
         return err->status;
-    return add_all_rows(&planning);
+    return shard_cut(plan, settings, err);
 }
 
 void plan_clear(struct plan *plan)

@@ -22,13 +22,21 @@ struct target {
     const char                 *load_failure; /* it died or hung while it was loaded: every row gets this */
     enum verdict                load_verdict;
     size_t                      n_planned, n_not_promised;
+    size_t                      n_left_out; /* of the planned ones, by --budget */
 };
 
-/* One planned result. */
+/* One planned result, and how far its attempts have come: in a fresh run nowhere, in a resumed one where the runner
+ * that died had brought it. */
 struct plan_row {
     size_t                target;
     struct concrete_case *concrete;
-    int64_t               row_id; /* in the store */
+    int64_t               row_id;        /* in the store */
+    bool                  left_out;      /* by --budget: stored, never run, never red */
+    bool                  is_done;       /* has its verdict */
+    int32_t               attempt;       /* in flight, or to come; from 1 */
+    int32_t               starts;        /* how often a runner took this attempt up and died in it */
+    enum verdict          first_verdict; /* of attempt 1, once there is one */
+    bool                  disagrees;     /* an attempt came to something else than the first */
 };
 
 struct plan {
@@ -60,5 +68,11 @@ int64_t plan_worker_memory(const struct settings *settings);
 
 /* How many workers share host and sim. */
 size_t plan_jobs(const struct settings *settings);
+
+/* Whether a target runs on a GPU, which one worker at a time may use. */
+bool plan_is_gpu(const struct target *target);
+
+/* Keeps the rows for which `keep` is set ([n_rows]) and counts the targets' planned rows anew. */
+void plan_keep(struct plan *plan, const bool *keep);
 
 #endif

@@ -3,11 +3,7 @@
  * Carrying out a plan; see runner.h. A slot is a place for one worker process. Each turn of the loop listens to every
  * slot, lets time limits expire, and gives free slots the next row. Start reading at runner_run().
  */
-#include "harness/runner.h"
-
-#include "harness/progress.h"
-#include "harness/row_result.h"
-#include "harness/worker_process.h"
+#include "harness/runner_state.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -16,148 +12,28 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    MAX_SLOTS = 256,
-    LOAD_MILLISECONDS = 10000,
-    PREPARE_MILLISECONDS = 300000, /* inputs and references of the largest cases, before the first launch */
-    CLOSE_MILLISECONDS = 2000,
-    MAX_TIMEOUTS = 3,
-    MAX_CRASHES = 10
-};
-
-enum phase { PHASE_FREE, PHASE_LOADING, PHASE_OPENING, PHASE_READY, PHASE_PREPARING, PHASE_LAUNCHING };
-
-struct slot {
-    struct worker_process worker;
-    enum phase            phase;
-    size_t                target; /* of the worker, unless free */
-    size_t                row;    /* in flight, unless free or ready */
-    int32_t               attempt;
-    enum verdict          first_verdict; /* of attempt 1, to tell a flaky case */
-    int64_t               deadline, row_started;
-};
-
-/* What a run learns of a target. */
-struct target_state {
-    size_t      next; /* row to start next */
-    size_t      end;  /* one past its last row */
-    int         timeouts, crashes;
-    const char *gave_up;     /* why its remaining rows are not run */
-    const char *open_failed; /* why every remaining row fails */
-};
-
-struct running {
-    struct runner       *runner;
-    struct slot          slots[MAX_SLOTS];
-    size_t               n_slots;
-    struct target_state *targets;
-    struct progress      progress;
-    bool                 stop; /* no new rows */
-    const char          *stop_reason;
-    struct error        *err;
-};
-
 static volatile sig_atomic_t interrupts;
 
+/* The first lets the cases in flight finish, the second does not, the third is left to the system. */
 static void count_interrupt(int number)
 {
-    (void)number;
-    interrupts++;
+    if (++interrupts >= 2)
+        signal(number, SIG_DFL);
 }
 
-static int64_t now_ms(void)
+int64_t runner_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static struct target *target_of(const struct running *running, size_t row)
+struct target *runner_target_of(const struct running *running, size_t row)
 {
     return &running->runner->plan->targets[running->runner->plan->rows[row].target];
 }
 
-/* ---- verdicts ------------------------------------------------------------------------------------------------- */
-
-/* Writes one attempt's verdict to the store, the listeners and the outcome. */
-static void record(struct running *running, size_t row, const struct row_result *result)
-{
-    struct runner   *runner = running->runner;
-    struct plan_row *planned = &runner->plan->rows[row];
-    if (running->err->status)
-        return;
-    if (row_result_store(runner->store, &planned->row_id, result, running->err))
-        return;
-    struct outcome *outcome = &runner->outcomes[row];
-    row_result_outcome(&runner->plan->arena, result, outcome);
-    if (runner->json_lines)
-        row_result_json_line(runner->json_lines, target_of(running, row), planned->concrete, result);
-    progress_note(&running->progress, result->verdict);
-}
-
-/* Turns what happened into the verdict that counts: expectations, then flakiness. True when another attempt is due. */
-static bool settle(struct running *running, struct slot *slot, struct row_result *result)
-{
-    struct runner             *runner = running->runner;
-    const struct target       *target = target_of(running, slot->row);
-    const struct expectation  *expected = registry_expectation(
-        runner->registry, runner->plan->rows[slot->row].concrete->name, target->record.arch, target->record.device_id,
-        target->description.name);
-    enum verdict               happened = result->verdict;
-    if (expected && happened == VERDICT_PASS)
-        result->verdict = VERDICT_XPASS;
-    else if (expected && strcmp(verdict_text(happened), expected->verdict) == 0 &&
-             (expected->level < 0 || !result->judgement || (int)result->judgement->level >= expected->level))
-        result->verdict = VERDICT_XFAIL;
-    if (expected && (result->verdict == VERDICT_XFAIL || result->verdict == VERDICT_XPASS))
-        result->expected = expected->issue;
-    bool red = verdict_is_red(result->verdict) && result->verdict != VERDICT_NOTRUN;
-    result->attempt = slot->attempt;
-    if (slot->attempt == 1)
-        slot->first_verdict = result->verdict;
-    if (red && slot->attempt <= runner->settings->retry && !running->stop)
-        return true;
-    if (slot->attempt > 1 && result->verdict != slot->first_verdict) {
-        result->happened = result->verdict;
-        result->verdict = VERDICT_FLAKY;
-    }
-    return false;
-}
-
-static void begin_row(struct running *running, struct slot *slot, size_t row, int32_t attempt);
-
-/* Ends the row in flight of a slot with what happened. */
-static void end_row(struct running *running, struct slot *slot, struct row_result *result)
-{
-    struct target_state *state = &running->targets[slot->target];
-    size_t               row = slot->row;
-    result->wall_ms = (double)(now_ms() - slot->row_started);
-    bool again = settle(running, slot, result);
-    record(running, row, result);
-    if (result->verdict == VERDICT_TIMEOUT && ++state->timeouts >= MAX_TIMEOUTS && !state->gave_up)
-        state->gave_up = "gave up after 3 timeouts of this provider";
-    if (result->verdict == VERDICT_CRASH && ++state->crashes >= MAX_CRASHES && !state->gave_up)
-        state->gave_up = "gave up after 10 crashes of this provider";
-    if (again && !state->gave_up) {
-        begin_row(running, slot, row, slot->attempt + 1);
-        return;
-    }
-    running->runner->n_done++;
-    slot->phase = slot->worker.pid ? PHASE_READY : PHASE_FREE;
-    if (running->runner->settings->fail_fast && verdict_is_red(result->verdict) && !running->stop) {
-        running->stop = true;
-        running->stop_reason = "stopped at the first failure (--fail-fast)";
-    }
-}
-
-/* A row that ends without a worker: skipped, given up, failed with its provider's open. */
-static void end_unstarted(struct running *running, size_t row, enum verdict verdict, const char *reason)
-{
-    struct row_result result = {.verdict = verdict, .attempt = 1};
-    snprintf(result.reason, sizeof result.reason, "%s", reason);
-    record(running, row, &result);
-    running->runner->n_done++;
-}
+/* ---- the next row --------------------------------------------------------------------------------------------- */
 
 /* What the machine lacks for the case; false when nothing. */
 static bool lacks_capability(const struct target *target, const struct concrete_case *concrete, char *why, size_t size)
@@ -178,154 +54,6 @@ static bool lacks_capability(const struct target *target, const struct concrete_
     return true;
 }
 
-/* ---- workers -------------------------------------------------------------------------------------------------- */
-
-static void free_worker(struct slot *slot, int milliseconds)
-{
-    worker_stop(&slot->worker, milliseconds);
-    slot->phase = PHASE_FREE;
-}
-
-static void set_deadline(struct slot *slot, enum phase phase, int milliseconds)
-{
-    slot->phase = phase;
-    slot->deadline = now_ms() + milliseconds;
-}
-
-static void tell_case(struct running *running, struct slot *slot)
-{
-    struct message *order = calloc(1, sizeof *order);
-    if (!order) {
-        error_no_memory(running->err);
-        return;
-    }
-    order->kind = MESSAGE_CASE;
-    order->repeats = (int32_t)running->runner->settings->repeat;
-    snprintf(order->text, sizeof order->text, "%s", running->runner->plan->rows[slot->row].concrete->name);
-    worker_tell(&slot->worker, order);
-    free(order);
-    set_deadline(slot, PHASE_PREPARING, PREPARE_MILLISECONDS);
-}
-
-static void tell_open(struct running *running, struct slot *slot)
-{
-    static struct message order = {.kind = MESSAGE_OPEN};
-    snprintf(order.text, sizeof order.text, "%s", running->runner->plan->targets[slot->target].device);
-    worker_tell(&slot->worker, &order);
-    set_deadline(slot, PHASE_OPENING,
-                 plan_launch_milliseconds(running->runner->settings, &running->runner->plan->targets[slot->target]));
-}
-
-static void begin_row(struct running *running, struct slot *slot, size_t row, int32_t attempt)
-{
-    size_t target = running->runner->plan->rows[row].target;
-    if (slot->phase != PHASE_FREE && slot->target != target)
-        free_worker(slot, CLOSE_MILLISECONDS);
-    slot->row = row;
-    slot->attempt = attempt;
-    slot->row_started = now_ms();
-    slot->target = target;
-    if (slot->worker.pid) {
-        tell_case(running, slot);
-        return;
-    }
-    if (worker_start(&slot->worker, running->runner->settings, running->runner->plan->targets[target].provider,
-                     plan_worker_memory(running->runner->settings), running->err))
-        return;
-    set_deadline(slot, PHASE_LOADING, LOAD_MILLISECONDS);
-}
-
-/* The worker ended or hung: the row in flight gets the verdict, and the next row a fresh worker. */
-static void lose_worker(struct running *running, struct slot *slot, enum verdict verdict, const char *what)
-{
-    static const char *const phases[] = {"", "while the provider was loaded", "in the provider's open", "between cases",
-                                         "before the first launch", "in a launch"};
-    struct row_result        result = {.verdict = verdict};
-    enum phase               phase = slot->phase;
-    char                     cause[256];
-    bool                     is_dead = worker_kill(&slot->worker);
-    worker_cause(&slot->worker, cause, sizeof cause);
-    if (verdict == VERDICT_CRASH && worker_was_out_of_memory(&slot->worker)) {
-        result.verdict = VERDICT_ERROR;
-        what = "the machine ran out of memory and killed the worker";
-    }
-    snprintf(result.reason, sizeof result.reason, "%s: %s%s", phases[phase], what ? what : cause,
-             is_dead ? "" : "; the worker could not be killed and was abandoned");
-    row_result_take_log(&result, &slot->worker);
-    free_worker(slot, 0);
-    if (phase == PHASE_READY)
-        return; /* it broke between two cases: nothing is in flight */
-    end_row(running, slot, &result);
-}
-
-static void take_message(struct running *running, struct slot *slot, const struct message *message)
-{
-    const struct target *target = &running->runner->plan->targets[slot->target];
-    struct target_state *state = &running->targets[slot->target];
-    struct row_result    result = {0};
-    switch (message->kind) {
-    case MESSAGE_PROVIDER:
-        tell_open(running, slot);
-        return;
-    case MESSAGE_OPENED:
-        tell_case(running, slot);
-        return;
-    case MESSAGE_LAUNCH:
-        set_deadline(slot, PHASE_LAUNCHING, plan_launch_milliseconds(running->runner->settings, target));
-        return;
-    case MESSAGE_FAILED:
-        state->open_failed = arena_text(&running->runner->plan->arena, message->text);
-        result.verdict = VERDICT_FAIL;
-        snprintf(result.reason, sizeof result.reason, "%s", message->text);
-        row_result_take_log(&result, &slot->worker);
-        free_worker(slot, CLOSE_MILLISECONDS);
-        end_row(running, slot, &result);
-        return;
-    case MESSAGE_UNUSABLE:
-        result.verdict = VERDICT_ERROR;
-        snprintf(result.reason, sizeof result.reason, "%s", message->text);
-        free_worker(slot, CLOSE_MILLISECONDS);
-        end_row(running, slot, &result);
-        return;
-    case MESSAGE_RESULT:
-        if (slot->phase != PHASE_PREPARING && slot->phase != PHASE_LAUNCHING)
-            return;
-        row_result_from_judgement(&result, &message->judgement);
-        if (verdict_is_red(result.verdict))
-            row_result_take_log(&result, &slot->worker);
-        end_row(running, slot, &result);
-        return;
-    default:
-        return;
-    }
-}
-
-static void listen_to(struct running *running, struct slot *slot)
-{
-    static struct message message;
-    while (slot->phase != PHASE_FREE && !running->err->status) {
-        enum worker_news news = worker_listen(&slot->worker, &running->runner->plan->arena, &message);
-        if (news == WORKER_NOTHING)
-            break;
-        if (news == WORKER_GONE) {
-            lose_worker(running, slot, VERDICT_CRASH, NULL);
-            break;
-        }
-        take_message(running, slot, &message);
-    }
-    if (slot->phase != PHASE_FREE && slot->phase != PHASE_READY && now_ms() > slot->deadline) {
-        char what[96];
-        if (slot->phase == PHASE_LAUNCHING || slot->phase == PHASE_OPENING)
-            snprintf(what, sizeof what, "no end after %d s",
-                     plan_launch_milliseconds(running->runner->settings, target_of(running, slot->row)) / 1000);
-        else
-            snprintf(what, sizeof what, "no sign of life in time");
-        lose_worker(running, slot, VERDICT_TIMEOUT, what);
-    }
-}
-
-/* ---- the next row --------------------------------------------------------------------------------------------- */
-
 /* Ends rows that need no worker, up to the first that does. */
 static bool has_row(struct running *running, size_t target)
 {
@@ -333,19 +61,31 @@ static bool has_row(struct running *running, size_t target)
     struct target_state *state = &running->targets[target];
     const struct target *planned = &runner->plan->targets[target];
     char                 why[256];
-    for (; state->next < state->end && !running->err->status; state->next++) {
-        if (state->gave_up)
-            end_unstarted(running, state->next, VERDICT_NOTRUN, state->gave_up);
+    for (; state->next < state->end && !running->err->status && !running->stop; state->next++) {
+        const struct plan_row *row = &runner->plan->rows[state->next];
+        if (row->is_done || row->left_out)
+            continue;
+        if (state->quarantined)
+            runner_end_unstarted(running, state->next, VERDICT_NOTRUN, state->quarantined);
+        else if (state->strikes->gave_up)
+            runner_end_unstarted(running, state->next, VERDICT_NOTRUN, state->strikes->gave_up);
         else if (state->open_failed)
-            end_unstarted(running, state->next, VERDICT_FAIL, state->open_failed);
+            runner_end_unstarted(running, state->next, VERDICT_FAIL, state->open_failed);
         else if (planned->load_failure)
-            end_unstarted(running, state->next, planned->load_verdict, planned->load_failure);
-        else if (lacks_capability(planned, runner->plan->rows[state->next].concrete, why, sizeof why))
-            end_unstarted(running, state->next, VERDICT_SKIP, why);
+            runner_end_unstarted(running, state->next, planned->load_verdict, planned->load_failure);
+        else if (lacks_capability(planned, row->concrete, why, sizeof why))
+            runner_end_unstarted(running, state->next, VERDICT_SKIP, why);
+        else if (row->starts >= 2)
+            runner_end_unstarted(running, state->next, VERDICT_CRASH, "the runner died in this case twice");
         else
             return true;
     }
     return false;
+}
+
+static bool is_busy(const struct slot *slot)
+{
+    return slot->phase != PHASE_FREE && slot->phase != PHASE_READY;
 }
 
 static size_t count_workers(const struct running *running, size_t target)
@@ -356,97 +96,190 @@ static size_t count_workers(const struct running *running, size_t target)
     return n;
 }
 
+/* Whether a slot may serve a target: slots of host and sim any of theirs, a GPU's slot that GPU's. */
+static bool serves(const struct running *running, const struct slot *slot, size_t target)
+{
+    const struct target *planned = &running->runner->plan->targets[target];
+    if (!slot->gpu)
+        return !plan_is_gpu(planned);
+    return plan_is_gpu(planned) && strcmp(slot->gpu, planned->record.device_id) == 0;
+}
+
+/* Whether a provider with strikes has as many rows in flight as it may still lose: it must not lose more than the limit
+ * says because several were under way. */
+static bool is_on_probation(const struct running *running, size_t target)
+{
+    const struct strikes *strikes = running->targets[target].strikes;
+    int                   in_flight = 0;
+    if (strikes->timeouts == 0 && strikes->crashes == 0)
+        return false;
+    for (size_t s = 0; s < running->n_slots; s++)
+        in_flight += is_busy(&running->slots[s]) && running->targets[running->slots[s].target].strikes == strikes;
+    return in_flight >= MAX_TIMEOUTS - strikes->timeouts || in_flight >= MAX_CRASHES - strikes->crashes;
+}
+
+static bool may_take(struct running *running, const struct slot *slot, size_t target)
+{
+    return serves(running, slot, target) && has_row(running, target) && !is_on_probation(running, target);
+}
+
 /* Gives a free or ready slot its next row: of its own target if it can, else of one without a worker. */
 static void feed(struct running *running, struct slot *slot)
 {
     size_t n = running->runner->plan->n_targets, best = n;
     if (running->stop || running->err->status)
         return;
-    if (slot->phase == PHASE_READY && has_row(running, slot->target))
+    if (slot->phase == PHASE_READY && may_take(running, slot, slot->target))
         best = slot->target;
     for (size_t t = 0; t < n && best == n; t++)
-        if (count_workers(running, t) == 0 && has_row(running, t))
+        if (count_workers(running, t) == 0 && may_take(running, slot, t))
             best = t;
     for (size_t t = 0; t < n && best == n; t++)
-        if (has_row(running, t))
+        if (may_take(running, slot, t))
             best = t;
     if (best < n)
-        begin_row(running, slot, running->targets[best].next++, 1);
+        runner_begin_row(running, slot, running->targets[best].next++);
     else if (slot->phase == PHASE_READY)
-        free_worker(slot, CLOSE_MILLISECONDS);
+        runner_free_worker(running, slot, CLOSE_MILLISECONDS);
 }
 
-static bool is_busy(const struct slot *slot)
+static void look_for_reasons_to_stop(struct running *running, int64_t started)
 {
-    return slot->phase != PHASE_FREE && slot->phase != PHASE_READY;
+    int64_t limit = running->runner->settings->time_limit;
+    if (running->stop)
+        return;
+    if (interrupts) {
+        running->stop = true;
+        running->runner->interrupted = true;
+        running->stop_reason = "interrupted";
+        fprintf(stderr, "interrupted: finishing the cases in flight; once more leaves at once\n");
+    } else if (limit && runner_now_ms() - started >= limit * 1000) {
+        running->stop = running->runner->out_of_time = true;
+        running->stop_reason = arena_format(&running->runner->plan->arena,
+                                            "the run's time limit of %lld s was reached", (long long)limit);
+    }
 }
 
 /* One turn: true while there is something to wait for. */
-static bool turn(struct running *running)
+static bool turn(struct running *running, int64_t started)
 {
     struct worker_process *workers[MAX_SLOTS];
     size_t                 n = 0, busy = 0;
+    look_for_reasons_to_stop(running, started);
     for (size_t s = 0; s < running->n_slots; s++) {
         struct slot *slot = &running->slots[s];
         if (slot->phase != PHASE_FREE)
-            listen_to(running, slot);
+            runner_listen(running, slot);
         if (!is_busy(slot))
             feed(running, slot);
         if (slot->phase != PHASE_FREE)
             workers[n++] = &slot->worker;
         busy += is_busy(slot);
     }
-    if (interrupts && !running->stop) {
-        running->stop = true;
-        running->runner->interrupted = true;
-        running->stop_reason = "interrupted";
-    }
     if (busy && !running->err->status)
         worker_wait(workers, n, 100);
     progress_show(&running->progress, running->runner->n_done);
-    return busy > 0 && !running->err->status && interrupts < 2;
+    return busy > 0 && !running->err->status && interrupts < 2 && !running->runner->out_of_time;
 }
 
+/* ---- begin and end -------------------------------------------------------------------------------------------- */
+
+/* Slots: --jobs of them for host and sim together, and one for each GPU. */
+static void make_slots(struct running *running)
+{
+    const struct plan *plan = running->runner->plan;
+    size_t             jobs = plan_jobs(running->runner->settings);
+    bool               on_cpu = false;
+    for (size_t t = 0; t < plan->n_targets; t++) {
+        size_t s = 0;
+        on_cpu |= !plan_is_gpu(&plan->targets[t]);
+        if (!plan_is_gpu(&plan->targets[t]))
+            continue;
+        while (s < running->n_slots && strcmp(running->slots[s].gpu, plan->targets[t].record.device_id) != 0)
+            s++;
+        if (s == running->n_slots && s < MAX_SLOTS / 2)
+            running->slots[running->n_slots++].gpu = plan->targets[t].record.device_id;
+    }
+    for (size_t j = 0; on_cpu && j < jobs && running->n_slots < MAX_SLOTS; j++)
+        running->slots[running->n_slots++].gpu = NULL;
+}
+
+/* Targets of one provider share their strikes. What a resumed run has already seen counts. */
+static void make_targets(struct running *running)
+{
+    struct runner     *runner = running->runner;
+    const struct plan *plan = runner->plan;
+    for (size_t t = 0; t < plan->n_targets; t++) {
+        const struct provider_description *own = &plan->targets[t].description;
+        size_t                             first = 0;
+        while (strcmp(plan->targets[first].description.name, own->name) != 0 ||
+               strcmp(plan->targets[first].description.digest, own->digest) != 0)
+            first++;
+        running->targets[t].strikes =
+            first < t ? running->targets[first].strikes
+                      : arena_alloc(&runner->plan->arena, sizeof *running->targets[t].strikes);
+    }
+    for (size_t row = 0; row < plan->n_rows; row++) {
+        struct target_state *state = &running->targets[plan->rows[row].target];
+        if (state->end == 0)
+            state->next = row;
+        state->end = row + 1;
+        runner->outcomes[row].left_out = plan->rows[row].left_out;
+        runner->n_done += plan->rows[row].is_done || plan->rows[row].left_out;
+        for (int32_t i = 0; i < runner->outcomes[row].n_timeouts; i++)
+            runner_count_strike(running, plan->rows[row].target, VERDICT_TIMEOUT);
+        for (int32_t i = 0; i < runner->outcomes[row].n_crashes; i++)
+            runner_count_strike(running, plan->rows[row].target, VERDICT_CRASH);
+    }
+}
+
+/* Rows that were in flight when the run stopped for good, and those that were never reached. */
 static void end_rest(struct running *running)
 {
-    struct runner *runner = running->runner;
-    const char    *reason = running->stop_reason ? running->stop_reason : "not reached";
-    for (size_t t = 0; t < runner->plan->n_targets; t++)
-        for (; running->targets[t].next < running->targets[t].end; running->targets[t].next++)
-            end_unstarted(running, running->targets[t].next, VERDICT_NOTRUN, reason);
+    const char *reason = running->stop_reason ? running->stop_reason : "not reached";
+    for (size_t row = 0; row < running->runner->plan->n_rows && !running->err->status; row++)
+        if (!running->runner->plan->rows[row].is_done && !running->runner->plan->rows[row].left_out)
+            runner_end_unstarted(running, row, VERDICT_NOTRUN, reason);
+}
+
+enum { N_STOP_SIGNALS = 3 };
+static const int stop_signals[N_STOP_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+
+static void catch_signals(struct sigaction old[N_STOP_SIGNALS])
+{
+    struct sigaction action = {.sa_handler = count_interrupt};
+    interrupts = 0;
+    for (int i = 0; i < N_STOP_SIGNALS; i++) {
+        sigaction(stop_signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN) /* nohup stays nohup */
+            sigaction(stop_signals[i], &action, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN);
 }
 
 enum status runner_run(struct runner *runner, struct error *err)
 {
     struct running  *running = calloc(1, sizeof *running);
-    struct sigaction action = {.sa_handler = count_interrupt}, old_int, old_term;
+    struct sigaction old[N_STOP_SIGNALS];
+    int64_t          started = runner_now_ms();
     if (!running)
         return error_no_memory(err);
     running->runner = runner;
     running->err = err;
-    running->n_slots = plan_jobs(runner->settings) < MAX_SLOTS ? plan_jobs(runner->settings) : MAX_SLOTS;
     running->targets = arena_alloc(&runner->plan->arena, runner->plan->n_targets * sizeof *running->targets);
-    runner->outcomes = arena_alloc(&runner->plan->arena, runner->plan->n_rows * sizeof *runner->outcomes);
-    for (size_t row = 0; row < runner->plan->n_rows; row++) {
-        struct target_state *state = &running->targets[runner->plan->rows[row].target];
-        runner->outcomes[row].verdict = VERDICT_NOTRUN;
-        if (state->end == 0)
-            state->next = row;
-        state->end = row + 1;
-    }
-    interrupts = 0;
-    sigaction(SIGINT, &action, &old_int);
-    sigaction(SIGTERM, &action, &old_term);
-    signal(SIGPIPE, SIG_IGN);
+    make_slots(running);
+    make_targets(running);
+    catch_signals(old);
     progress_begin(&running->progress, runner->plan->n_rows);
-    while (turn(running))
+    while (turn(running, started))
         ;
     for (size_t s = 0; s < running->n_slots; s++)
-        free_worker(&running->slots[s], is_busy(&running->slots[s]) ? 0 : CLOSE_MILLISECONDS);
+        if (running->slots[s].phase != PHASE_FREE)
+            runner_free_worker(running, &running->slots[s], is_busy(&running->slots[s]) ? 0 : CLOSE_MILLISECONDS);
     end_rest(running);
     progress_end(&running->progress);
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
+    for (int i = 0; i < N_STOP_SIGNALS; i++)
+        sigaction(stop_signals[i], &old[i], NULL);
     free(running);
     return err->status;
 }

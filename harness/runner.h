@@ -17,7 +17,10 @@ struct outcome {
     enum verdict                 verdict;
     enum topk_level              level;
     bool                         judged_level; /* `level` means something */
+    bool                         left_out;     /* by --budget: not planned, never red */
+    int64_t                      row_id;       /* of the attempt it tells of, in the store */
     int32_t                      attempts;
+    int32_t                      n_timeouts, n_crashes; /* unexpected ones among the attempts of a resumed run */
     double                       wall_ms;
     const char                  *reason;
     const char                  *log;
@@ -30,14 +33,15 @@ struct runner {
     const struct settings *settings;
     const struct registry *registry;
     struct store          *store;
-    struct outcome        *outcomes; /* [plan->n_rows], by the runner, in the plan's arena */
+    const char            *run;      /* its name in the store */
+    struct outcome        *outcomes; /* [plan->n_rows], the caller's; `notrun` where a row is not done */
     size_t                 n_done;
-    bool                   interrupted;
+    bool                   interrupted, out_of_time;
     FILE                  *json_lines; /* or NULL */
 };
 
-/* Runs the plan to its end, to an interrupt, or to the first failure with --fail-fast; rows that were not reached stay
- * `notrun` with the reason. STATUS_BOOKS when a verdict could not be stored: everything is stopped then. */
+/* Runs the plan to its end, to an interrupt, to the run's time limit, or to the first failure with --fail-fast; rows
+ * that were not reached stay `notrun` with the reason. Rows that are done or left out are not touched. STATUS_BOOKS when a verdict could not be stored: everything is stopped then. */
 enum status runner_run(struct runner *runner, struct error *err);
 
 #endif

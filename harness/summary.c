@@ -66,6 +66,10 @@ static void count_target(struct summary *summary, size_t t)
         if (runner->plan->rows[row].target != t)
             continue;
         enum verdict verdict = runner->outcomes[row].verdict;
+        if (runner->outcomes[row].left_out) {
+            counts->n_left_out++;
+            continue;
+        }
         counts->verdicts[verdict]++;
         if (counts->is_planted && is_catch(verdict) && !counts->caught_by)
             counts->caught_by = runner->plan->rows[row].concrete->name;
@@ -81,7 +85,7 @@ static void count_target(struct summary *summary, size_t t)
 /* The exit code that one target asks for. */
 static enum status target_status(const struct target_summary *counts)
 {
-    size_t red = counts->skips_over_bound, judged = 0;
+    size_t red = counts->skips_over_bound, judged = 0, planned = 0;
     if (counts->is_planted)
         return counts->caught_by ? STATUS_OK : STATUS_FAIL;
     for (int v = 0; v < VERDICT_COUNT; v++) {
@@ -89,10 +93,11 @@ static enum status target_status(const struct target_summary *counts)
             red += counts->verdicts[v];
         if (verdict_is_judged((enum verdict)v))
             judged += counts->verdicts[v];
+        planned += counts->verdicts[v];
     }
     if (red)
         return STATUS_FAIL;
-    return counts->verdicts[VERDICT_ERROR] || judged == 0 ? STATUS_BOOKS : STATUS_OK;
+    return counts->verdicts[VERDICT_ERROR] || (judged == 0 && planned > 0) ? STATUS_BOOKS : STATUS_OK;
 }
 
 void summary_make(struct summary *summary, const struct runner *runner, const char *run, const char *database)
@@ -107,6 +112,12 @@ void summary_make(struct summary *summary, const struct runner *runner, const ch
         unjudged |= status == STATUS_BOOKS;
     }
     summary->status = failed ? STATUS_FAIL : unjudged ? STATUS_BOOKS : STATUS_OK;
+}
+
+void summary_note(struct summary *summary, const char *note)
+{
+    summary->notes = arena_grow(&summary->runner->plan->arena, summary->notes, summary->n_notes, sizeof *summary->notes);
+    summary->notes[summary->n_notes++] = note;
 }
 
 /* Quotes a word for a shell when it needs it. */
@@ -189,6 +200,7 @@ static bool is_worth_showing(const struct summary *summary, size_t row)
 {
     enum verdict verdict = summary->runner->outcomes[row].verdict;
     return !summary->targets[summary->runner->plan->rows[row].target].is_planted &&
+           !summary->runner->outcomes[row].left_out &&
            ((verdict_is_red(verdict) && verdict != VERDICT_NOTRUN) || verdict == VERDICT_ERROR);
 }
 
@@ -243,6 +255,8 @@ static void print_table(const struct summary *summary, FILE *file)
         if (summary->targets[t].is_planted)
             fprintf(file, "  %s%s", summary->targets[t].caught_by ? "caught: " : "MISSED by every case of kind ",
                     target->fault);
+        if (summary->targets[t].n_left_out)
+            fprintf(file, "  %zu left out by --budget", summary->targets[t].n_left_out);
         if (summary->targets[t].skips_over_bound)
             fprintf(file, "  %zu skips over their bound", summary->targets[t].skips_over_bound);
         fputc('\n', file);
@@ -252,12 +266,14 @@ static void print_table(const struct summary *summary, FILE *file)
 /* One line that says it all, for the end of a log. */
 static void print_digest(const struct summary *summary, FILE *file)
 {
-    size_t totals[VERDICT_COUNT] = {0}, all = 0;
-    for (size_t t = 0; t < summary->runner->plan->n_targets; t++)
+    size_t totals[VERDICT_COUNT] = {0}, all = 0, left_out = 0;
+    for (size_t t = 0; t < summary->runner->plan->n_targets; t++) {
+        left_out += summary->targets[t].n_left_out;
         for (int v = 0; v < VERDICT_COUNT && !summary->targets[t].is_planted; v++) {
             totals[v] += summary->targets[t].verdicts[v];
             all += summary->targets[t].verdicts[v];
         }
+    }
     fprintf(file, "%s: %zu cases", summary->status == STATUS_OK ? "ok" : "not ok", all);
     for (int v = 0; v < VERDICT_COUNT; v++)
         if (totals[v])
@@ -266,12 +282,20 @@ static void print_digest(const struct summary *summary, FILE *file)
         fprintf(file, "; planted faults caught: %zu of %zu", summary->n_caught, summary->n_planted);
     if (summary->runner->interrupted)
         fprintf(file, "; interrupted");
+    if (summary->runner->out_of_time)
+        fprintf(file, "; out of time");
+    if (left_out)
+        fprintf(file, "; %zu left out by --budget", left_out);
     fprintf(file, "; run %s in %s\n", summary->run, summary->database);
 }
 
 void summary_print(const struct summary *summary, FILE *file)
 {
     print_failures(summary, file);
+    for (size_t i = 0; i < summary->n_notes; i++)
+        fprintf(file, "%s\n", summary->notes[i]);
+    if (summary->n_notes)
+        fputc('\n', file);
     print_table(summary, file);
     print_digest(summary, file);
 }
@@ -307,6 +331,8 @@ void summary_markdown(const struct summary *summary, FILE *file)
                 plan->rows[row].concrete->name, reason_of(&summary->runner->outcomes[row]), line);
         shown++;
     }
+    for (size_t i = 0; i < summary->n_notes; i++)
+        fprintf(file, "- %s\n", summary->notes[i]);
     fputc('\n', file);
     print_digest(summary, file);
 }
@@ -322,6 +348,8 @@ static json_t *target_json(const struct summary *summary, size_t t)
                              target->device, "device_id", target->record.device_id, "origin",
                              target->description.origin, "cases", (json_int_t)target->n_planned, "not_promised",
                              (json_int_t)target->n_not_promised, "verdicts", verdicts);
+    json_object_set_new(json, "left_out", json_integer((json_int_t)summary->targets[t].n_left_out));
+    json_object_set_new(json, "skips_over_bound", json_integer((json_int_t)summary->targets[t].skips_over_bound));
     if (summary->targets[t].is_planted)
         json_object_set_new(json, "caught_by", summary->targets[t].caught_by
                                                    ? json_string(summary->targets[t].caught_by)
@@ -352,6 +380,10 @@ void summary_json(const struct summary *summary, FILE *file)
     json_t *json = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o}", "run", summary->run, "database", summary->database,
                              "exit_code", (int)summary->status, "interrupted", (int)summary->runner->interrupted,
                              "targets", targets, "failures", failures);
+    json_t *notes = json_array();
+    for (size_t i = 0; i < summary->n_notes; i++)
+        json_array_append_new(notes, json_string(summary->notes[i]));
+    json_object_set_new(json, "notes", notes);
     json_dumpf(json, file, JSON_INDENT(2));
     fputc('\n', file);
     json_decref(json);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum { MAX_LINE_BYTES = 1 << 20, READ_BYTES = 65536, WAITED_WORKERS = 256 };
+enum { TERM_MILLISECONDS = 500, KILL_MILLISECONDS = 2000 };
 
 /* The kernel's count of processes killed for want of memory; -1 when it cannot be read. */
 static int64_t count_oom_kills(void)
@@ -31,8 +32,6 @@ static int64_t count_oom_kills(void)
         fclose(file);
     return count;
 }
-
-static int64_t oom_kills_at_start = -1;
 
 static void make_quiet(int fd)
 {
@@ -57,11 +56,15 @@ static void set_limits(int64_t memory_bytes)
 }
 
 /* In the child, between fork and exec: only calls that are safe there. */
-static _Noreturn void become_worker(int orders, int messages, int log, pid_t parent, int64_t memory_bytes, char **argv)
+static _Noreturn void become_worker(int orders, int messages, int log, pid_t parent, int64_t memory_bytes, char **argv,
+                                    char **environment)
 {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    /* What the runner ignores for its own sake is not for a provider to inherit. */
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -79,8 +82,22 @@ static _Noreturn void become_worker(int orders, int messages, int log, pid_t par
     close(high_orders);
     close(high_messages);
     close(high_log);
-    execv("/proc/self/exe", argv);
+    execve("/proc/self/exe", argv, environment);
     _exit(STATUS_BOOKS);
+}
+
+/* The environment with the marker in front. malloc'd, the texts aside; NULL when out of memory. */
+static char **marked_environment(char *marker)
+{
+    size_t n = 0;
+    while (environ[n])
+        n++;
+    char **marked = calloc(n + 2, sizeof *marked);
+    if (!marked)
+        return NULL;
+    marked[0] = marker;
+    memcpy(marked + 1, environ, n * sizeof *marked);
+    return marked;
 }
 
 enum status worker_start(struct worker_process *worker, const struct settings *settings, const char *provider,
@@ -93,10 +110,13 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
         argv[n++] = (char *)"--registry";
         argv[n++] = (char *)(uintptr_t)settings->registries.items[i];
     }
-    if (oom_kills_at_start < 0)
-        oom_kills_at_start = count_oom_kills();
     memset(worker, 0, sizeof *worker);
     worker->orders_fd = worker->messages_fd = worker->log_fd = worker->pid_fd = -1;
+    worker->oom_kills_before = count_oom_kills();
+    stray_new_marker(worker->marker);
+    char **environment = marked_environment(worker->marker);
+    if (!environment)
+        return error_no_memory(err);
     if (pipe2(orders, O_CLOEXEC) || pipe2(messages, O_CLOEXEC) || pipe2(log, O_CLOEXEC)) {
         error_set(err, STATUS_BOOKS, "a worker cannot be started: %s", strerror(errno));
         goto done;
@@ -105,7 +125,7 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
     pid_t parent = getpid();
     worker->pid = fork();
     if (worker->pid == 0)
-        become_worker(orders[0], messages[1], log[1], parent, memory_bytes, argv);
+        become_worker(orders[0], messages[1], log[1], parent, memory_bytes, argv, environment);
     if (worker->pid < 0) {
         worker->pid = 0;
         error_set(err, STATUS_BOOKS, "a worker cannot be started: %s", strerror(errno));
@@ -128,6 +148,7 @@ done:
         if (log[i] >= 0)
             close(log[i]);
     }
+    free(environment);
     return err->status;
 }
 
@@ -256,14 +277,21 @@ bool worker_kill(struct worker_process *worker)
 {
     if (!worker->pid)
         return true;
+    look_for_exit(worker);
     if (!worker->has_exited) {
         worker->killed = true;
+        kill(-worker->pid, SIGTERM);
+        kill(worker->pid, SIGTERM);
+        wait_for_exit(worker, TERM_MILLISECONDS);
+    }
+    if (!worker->has_exited) {
         kill(-worker->pid, SIGKILL);
         kill(worker->pid, SIGKILL);
-        wait_for_exit(worker, 2000);
+        wait_for_exit(worker, KILL_MILLISECONDS);
     }
-    /* Whatever it left behind in its process group goes too. */
+    /* Whatever it left behind goes too, in its process group or out of it. */
     kill(-worker->pid, SIGKILL);
+    stray_kill(worker->marker);
     return worker->has_exited;
 }
 
@@ -278,16 +306,24 @@ static void release(struct worker_process *worker)
     worker->orders_fd = worker->messages_fd = worker->log_fd = worker->pid_fd = -1;
 }
 
-void worker_stop(struct worker_process *worker, int milliseconds)
+bool worker_stop(struct worker_process *worker, int milliseconds, char *cause, size_t cause_size)
 {
+    bool ended_well = true;
     if (!worker->pid)
-        return;
+        return true;
     close(worker->orders_fd);
     worker->orders_fd = -1;
-    if (milliseconds > 0)
-        wait_for_exit(worker, milliseconds);
+    if (milliseconds > 0) {
+        ended_well = wait_for_exit(worker, milliseconds) && WIFEXITED(worker->wait_status) &&
+                     WEXITSTATUS(worker->wait_status) == 0;
+        if (!ended_well && cause && worker->has_exited)
+            worker_cause(worker, cause, cause_size);
+        else if (!ended_well && cause)
+            snprintf(cause, cause_size, "no end after %d ms", milliseconds);
+    }
     worker_kill(worker);
     release(worker);
+    return ended_well;
 }
 
 void worker_cause(const struct worker_process *worker, char *text, size_t size)
@@ -303,5 +339,6 @@ void worker_cause(const struct worker_process *worker, char *text, size_t size)
 bool worker_was_out_of_memory(const struct worker_process *worker)
 {
     return worker->has_exited && !worker->killed && WIFSIGNALED(worker->wait_status) &&
-           WTERMSIG(worker->wait_status) == SIGKILL && count_oom_kills() > oom_kills_at_start;
+           WTERMSIG(worker->wait_status) == SIGKILL && worker->oom_kills_before >= 0 &&
+           count_oom_kills() > worker->oom_kills_before;
 }

@@ -9,6 +9,7 @@
 #include "harness/message.h"
 #include "harness/option.h"
 #include "harness/status.h"
+#include "harness/stray.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +28,8 @@ struct worker_process {
     bool   killed;      /* by us */
     bool   has_exited;
     int    wait_status; /* once has_exited */
+    char   marker[STRAY_MARKER_BYTES]; /* in the environment of the worker and all it starts */
+    int64_t oom_kills_before;          /* the machine's count when it started; -1 unknown */
 };
 
 /* Starts `topkcts worker` for a provider. Its memory is bounded to `memory_bytes` (0: not). */
@@ -46,12 +49,13 @@ enum worker_news worker_listen(struct worker_process *worker, struct arena *aren
 /* Waits until something may have come from any of the workers, at most `milliseconds`. */
 void worker_wait(struct worker_process *const *workers, size_t n, int milliseconds);
 
-/* Kills it with everything it started and takes it from the process table. A process that cannot be killed within two
- * seconds is abandoned; false says so. */
+/* Ends it with everything it started and takes it from the process table: SIGTERM first, SIGKILL half a second later. A
+ * process that cannot be killed within two seconds more is abandoned; false says so. */
 bool worker_kill(struct worker_process *worker);
 
-/* Lets it close its provider and end by itself; kills it after `milliseconds`. Frees everything. */
-void worker_stop(struct worker_process *worker, int milliseconds);
+/* Lets it close its provider and end by itself; kills it after `milliseconds`. Frees everything. False when it did not
+ * end well: `cause` (may be NULL) then says how. */
+bool worker_stop(struct worker_process *worker, int milliseconds, char *cause, size_t cause_size);
 
 /* In words, why it is gone: "signal 11 (Segmentation fault)", "left by itself with exit code 0". */
 void worker_cause(const struct worker_process *worker, char *text, size_t size);

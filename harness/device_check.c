@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does a device still answer; see device_check.h. */
+#include "harness/device_check.h"
+
+#include "harness/worker_process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { START_MILLISECONDS = 20000 };
+
+/* The quickest case that selects at all and asks for nothing special. NULL when the registry has none. */
+static const struct concrete_case *known_answer(const struct registry *registry)
+{
+    const struct concrete_case *best = NULL;
+    for (size_t i = 0; i < registry->n_cases; i++) {
+        const struct concrete_case     *one = &registry->cases[i];
+        const struct needed_capability *needs = &one->family->needs;
+        if (one->family->n_promises || needs->backend || needs->arch || needs->wave_size || needs->lds_kib ||
+            one->family->launches || one->family->n_sequence || one->longest <= one->spec.topk)
+            continue;
+        if (!best || (int64_t)one->spec.batch * one->longest < (int64_t)best->spec.batch * best->longest)
+            best = one;
+    }
+    return best;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Waits for a message that is no sign of life. False, with why, when none comes in time. */
+static bool hear(struct worker_process *worker, struct arena *arena, struct message *message, int milliseconds,
+                 char *why, size_t why_size)
+{
+    int64_t deadline = now_ms() + milliseconds;
+    for (;;) {
+        enum worker_news news = worker_listen(worker, arena, message);
+        if (news == WORKER_MESSAGE && message->kind != MESSAGE_LAUNCH)
+            return true;
+        if (news == WORKER_GONE) {
+            worker_cause(worker, why, why_size);
+            return false;
+        }
+        if (now_ms() > deadline) {
+            snprintf(why, why_size, "no answer within %d s", milliseconds / 1000);
+            return false;
+        }
+        if (news == WORKER_NOTHING)
+            worker_wait(&worker, 1, 50);
+    }
+}
+
+static bool converse(struct worker_process *worker, const char *device, const char *name, int launch_ms,
+                     struct arena *arena, struct message *message, char *why, size_t why_size)
+{
+    if (!hear(worker, arena, message, START_MILLISECONDS, why, why_size))
+        return false;
+    if (message->kind != MESSAGE_PROVIDER) {
+        snprintf(why, why_size, "%s", message->text);
+        return false;
+    }
+    *message = (struct message){.kind = MESSAGE_OPEN};
+    snprintf(message->text, sizeof message->text, "%s", device);
+    worker_tell(worker, message);
+    if (!hear(worker, arena, message, launch_ms, why, why_size))
+        return false;
+    if (message->kind != MESSAGE_OPENED) {
+        snprintf(why, why_size, "%s", message->text);
+        return false;
+    }
+    *message = (struct message){.kind = MESSAGE_CASE};
+    snprintf(message->text, sizeof message->text, "%s", name);
+    worker_tell(worker, message);
+    if (!hear(worker, arena, message, launch_ms, why, why_size))
+        return false;
+    if (message->kind == MESSAGE_RESULT && message->judgement.verdict == VERDICT_PASS)
+        return true;
+    snprintf(why, why_size, "%s", message->judgement.reason);
+    return false;
+}
+
+bool device_check(const struct settings *settings, const struct registry *registry, struct target *target, char *why,
+                  size_t why_size)
+{
+    const struct concrete_case *concrete = known_answer(registry);
+    struct worker_process       worker;
+    struct arena                arena = {0};
+    struct error                err = {0};
+    bool                        answers = false;
+    struct message             *message = calloc(1, sizeof *message);
+    if (!concrete || !message)
+        snprintf(why, why_size, "there is no case to check it with");
+    else if (worker_start(&worker, settings, "v1", plan_worker_memory(settings), &err))
+        snprintf(why, why_size, "%s", err.text);
+    else {
+        answers = converse(&worker, target->device, concrete->name, plan_launch_milliseconds(settings, target), &arena,
+                           message, why, why_size);
+        worker_stop(&worker, answers ? 1000 : 0, NULL, 0);
+    }
+    free(message);
+    arena_clear(&arena);
+    return answers;
+}
