@@ -68,6 +68,12 @@ static void open_provider(struct worker *worker, const char *device)
         say_text(MESSAGE_UNUSABLE, err.text);
         return;
     }
+    /* Before the first case, so that as little as possible is in flight while it is. */
+    if (!worker->has_registry && project_load_registry(worker->settings, false, &worker->registry, &err)) {
+        say_text(MESSAGE_UNUSABLE, err.text);
+        return;
+    }
+    worker->has_registry = true;
     int code = worker->loaded.provider->open(worker->device.ordinal, &worker->self, why, sizeof why);
     why[sizeof why - 1] = '\0';
     if (code != 0) {
@@ -92,13 +98,7 @@ static void judge_named_case(struct worker *worker, const struct message *order)
     struct error          err = {0};
     memset(&answer, 0, sizeof answer);
     answer.kind = MESSAGE_RESULT;
-    if (!worker->has_registry) {
-        project_load_registry(worker->settings, false, &worker->registry, &err);
-        worker->has_registry = true;
-    }
-    if (!err.status)
-        registry_case(&worker->registry, order->text, &arena, &concrete, &err);
-    if (err.status) {
+    if (registry_case(&worker->registry, order->text, &arena, &concrete, &err)) {
         answer.judgement.verdict = VERDICT_ERROR;
         answer.judgement.set_exact = -1;
         snprintf(answer.judgement.reason, sizeof answer.judgement.reason, "%s", err.text);

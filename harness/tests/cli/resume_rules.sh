@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What --resume does and refuses beyond going on: a case that kills its runner twice, changed providers and registries,
+# unknown runs, runs under way, finished runs, retries that were due.
+set -u
+plugins=$BUILD/harness/tests/plugins
+fail() { echo "FAILED: $*"; [ -f log ] && tail -5 log; exit 1; }
+sql() { sqlite3 r.db "$1"; }
+expect() { # code text command...
+    code=$1 text=$2
+    shift 2
+    "$@" >log 2>&1
+    got=$?
+    [ "$got" = "$code" ] || fail "exit $got instead of $code: $*"
+    grep -q -- "$text" log || fail "no '$text' in what it printed: $*"
+}
+
+# A case in which the runner dies twice is a crash; all others come out as ever.
+cp "$plugins/kills_runner.so" mine.so
+expect 137 cases "$TOPKCTS" run --suite smoke --provider ./mine.so --jobs 1 --db r.db --label deadly
+run=$(sql "select run from runs")
+n=$(sql "select count(*) from plan where run = '$run'")
+rounds=0 code=137
+while [ "$code" = 137 ] && [ "$rounds" -lt 60 ]; do
+    rounds=$((rounds + 1))
+    "$TOPKCTS" run --resume "$run" --db r.db >log 2>&1
+    code=$?
+done
+[ "$code" = 1 ] || fail "the run that kills its runner ends with exit $code after $rounds resumes"
+deadly=$(sql "select count(*) from plan where run = '$run' and verdict = 'crash' and reason like '%runner died%twice%' and starts = 2")
+[ "$deadly" -ge 2 ] || fail "only $deadly cases that killed their runner twice are crashes: $(sql "select verdict, starts, reason, count(*) from plan group by 1, 2, 3")"
+[ "$(sql "select count(*) from plan where run = '$run' and topk = 1 and verdict <> 'crash'")" = 0 ] || fail "a deadly case is no crash"
+[ "$(sql "select count(*) from plan where run = '$run' and verdict = 'pass' and starts = 1")" = $((n - deadly)) ] ||
+    fail "a case beside the deadly ones did not pass, or ran twice"
+
+# A finished run has nothing left: the same answer again, and nothing written twice.
+expect 1 "not ok: $n cases" "$TOPKCTS" run --resume "$run" --db r.db
+[ "$(sql "select count(*) from plan where run = '$run'")" = "$n" ] || fail "resuming a finished run added results"
+
+# A provider that was built anew is another one.
+"$TOPKCTS" run --suite smoke --provider ./mine.so --jobs 1 --db r.db --label changed >/dev/null 2>&1
+run=$(sql "select run from runs where label = 'changed'")
+cp mine.so kept.so
+printf x >>mine.so
+expect 2 "provider 'kills_runner' changed since" "$TOPKCTS" run --resume "$run" --db r.db
+mv kept.so mine.so
+
+# A registry that changed plans other cases.
+mkdir -p private/cases
+cat >private/faults.yaml <<Y
+- id: private-fault
+  summary: a kind of its own
+  means: nothing
+Y
+expect 137 cases "$TOPKCTS" run --suite smoke --provider ./mine.so --jobs 1 --db r.db --label registry --registry private
+run=$(sql "select run from runs where label = 'registry'")
+echo '# another line' >>private/faults.yaml
+expect 2 "the registry changed since" "$TOPKCTS" run --resume "$run" --db r.db
+
+# Mistakes.
+expect 2 "has no such run.*$run" "$TOPKCTS" run --resume nonsense --db r.db
+expect 3 "no such file" "$TOPKCTS" run --resume nonsense --db nowhere.db
+[ ! -e nowhere.db ] || fail "--resume made a database"
+expect 2 "suite: a resumed run keeps its own arguments" "$TOPKCTS" run --resume "$run" --db r.db --suite smoke
+
+# A run that is still under way is left alone.
+"$TOPKCTS" run 'row-lengths' --jobs 1 --provider "$plugins/hang_in_launch.so" --timeout 3 --db r.db --label slow >/dev/null 2>&1 &
+runner=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    run=$(sql "select run from runs where label = 'slow'")
+    [ -n "$run" ] && break
+    sleep 0.2
+done
+expect 3 "still under way" "$TOPKCTS" run --resume "$run" --db r.db
+kill -9 $runner
+wait $runner 2>/dev/null
+
+# A retry that was due when the runner was killed is made by the resumed run.
+"$TOPKCTS" run 'row-lengths' --jobs 1 --provider "$plugins/fails_first_launch.so" --retry 1 --db r.db --label retry >/dev/null 2>&1
+run=$(sql "select run from runs where label = 'retry'")
+sql "update run set ended_at = null, exit_code = null where run = '$run'; delete from latest_result; delete from result where attempt = 2"
+expect 1 "flaky" "$TOPKCTS" run --resume "$run" --db r.db
+[ "$(sql "select group_concat(verdict) from (select verdict from plan where run = '$run' and case_name = (select case_name from plan where run = '$run' and attempt = 2) order by attempt)")" = fail,flaky ] ||
+    fail "the retry was not made: $(sql "select attempt, verdict from plan where run = '$run' and verdict <> 'pass'")"
+echo "resume keeps its rules"
