@@ -90,7 +90,7 @@ static enum status ask(struct planning *planning, struct target *target)
         target->load_failure = arena_format(&planning->plan->arena, "loading the provider took more than %d s",
                                             LOAD_MILLISECONDS / 1000);
     } else {
-        worker_kill(&worker);
+        worker_await_exit(&worker);
         worker_cause(&worker, cause, sizeof cause);
         target->load_verdict = VERDICT_CRASH;
         target->load_failure = arena_format(&planning->plan->arena, "while the provider was loaded: %s", cause);

@@ -117,8 +117,10 @@ static void lose_worker(struct running *running, struct slot *slot, enum verdict
     struct row_result        result = {.verdict = verdict};
     enum phase               phase = slot->phase;
     char                     cause[256];
-    bool                     is_dead = worker_kill(&slot->worker);
-    worker_cause(&slot->worker, cause, sizeof cause);
+    if (verdict == VERDICT_CRASH)
+        worker_await_exit(&slot->worker);
+    worker_cause(&slot->worker, cause, sizeof cause); /* before we become the cause */
+    bool is_dead = worker_kill(&slot->worker);
     if (verdict == VERDICT_CRASH && worker_was_out_of_memory(&slot->worker)) {
         result.verdict = VERDICT_ERROR;
         what = "the machine ran out of memory and killed the worker";

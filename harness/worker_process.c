@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum { MAX_LINE_BYTES = 1 << 20, READ_BYTES = 65536, WAITED_WORKERS = 256 };
-enum { TERM_MILLISECONDS = 500, KILL_MILLISECONDS = 2000 };
+enum { TERM_MILLISECONDS = 500, KILL_MILLISECONDS = 2000, EXIT_MILLISECONDS = 200 };
 
 /* The kernel's count of processes killed for want of memory; -1 when it cannot be read. */
 static int64_t count_oom_kills(void)
@@ -195,6 +195,7 @@ static bool fill_line(struct worker_process *worker)
             char *larger = worker->line_size < MAX_LINE_BYTES
                                ? realloc(worker->line, worker->line_size + 2 * (size_t)READ_BYTES)
                                : NULL;
+            worker->babbles = worker->line_size >= MAX_LINE_BYTES;
             if (!larger)
                 return false;
             worker->line = larger;
@@ -273,6 +274,12 @@ static bool wait_for_exit(struct worker_process *worker, int milliseconds)
     }
 }
 
+void worker_await_exit(struct worker_process *worker)
+{
+    if (worker->pid && !worker->babbles)
+        wait_for_exit(worker, EXIT_MILLISECONDS);
+}
+
 bool worker_kill(struct worker_process *worker)
 {
     if (!worker->pid)
@@ -328,7 +335,9 @@ bool worker_stop(struct worker_process *worker, int milliseconds, char *cause, s
 
 void worker_cause(const struct worker_process *worker, char *text, size_t size)
 {
-    if (!worker->has_exited)
+    if (worker->babbles)
+        snprintf(text, size, "it wrote what is no message to the runner");
+    else if (!worker->has_exited)
         snprintf(text, size, "it closed its line to the runner");
     else if (WIFSIGNALED(worker->wait_status))
         snprintf(text, size, "signal %d (%s)", WTERMSIG(worker->wait_status), strsignal(WTERMSIG(worker->wait_status)));

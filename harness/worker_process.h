@@ -28,6 +28,7 @@ struct worker_process {
     bool   killed;      /* by us */
     bool   has_exited;
     int    wait_status; /* once has_exited */
+    bool   babbles;     /* it wrote what is no message, and more than any message is long */
     char   marker[STRAY_MARKER_BYTES]; /* in the environment of the worker and all it starts */
     int64_t oom_kills_before;          /* the machine's count when it started; -1 unknown */
 };
@@ -56,6 +57,9 @@ bool worker_kill(struct worker_process *worker);
 /* Lets it close its provider and end by itself; kills it after `milliseconds`. Frees everything. False when it did not
  * end well: `cause` (may be NULL) then says how. */
 bool worker_stop(struct worker_process *worker, int milliseconds, char *cause, size_t cause_size);
+
+/* After WORKER_GONE: gives a process that closed its line in dying a moment to be dead, so that the cause can be told. */
+void worker_await_exit(struct worker_process *worker);
 
 /* In words, why it is gone: "signal 11 (Segmentation fault)", "left by itself with exit code 0". */
 void worker_cause(const struct worker_process *worker, char *text, size_t size);

@@ -47,14 +47,17 @@ mv kept.so mine.so
 
 # A registry that changed plans other cases.
 mkdir -p private/cases
-cat >private/faults.yaml <<Y
-- id: private-fault
-  summary: a kind of its own
-  means: nothing
+cat >private/cases/private.yaml <<Y
+- id: private-ties
+  summary: a family of somebody's own
+  fault: tie-break
+  generator: ties
+  matrix: {topk: [7], length: [1025]}
+  suites: {smoke: all}
 Y
 expect 137 cases "$TOPKCTS" run --suite smoke --provider ./mine.so --jobs 1 --db r.db --label registry --registry private
 run=$(sql "select run from runs where label = 'registry'")
-echo '# another line' >>private/faults.yaml
+echo '# another line' >>private/cases/private.yaml
 expect 2 "the registry changed since" "$TOPKCTS" run --resume "$run" --db r.db
 
 # Mistakes.
@@ -76,10 +79,10 @@ kill -9 $runner
 wait $runner 2>/dev/null
 
 # A retry that was due when the runner was killed is made by the resumed run.
-"$TOPKCTS" run 'row-lengths' --jobs 1 --provider "$plugins/fails_first_launch.so" --retry 1 --db r.db --label retry >/dev/null 2>&1
+"$TOPKCTS" run 'row-lengths' --jobs 1 --provider "$plugins/fails_first_launch.so" --retry 2 --db r.db --label retry >/dev/null 2>&1
 run=$(sql "select run from runs where label = 'retry'")
-sql "update run set ended_at = null, exit_code = null where run = '$run'; delete from latest_result; delete from result where attempt = 2"
+sql "update run set ended_at = null, exit_code = null where run = '$run'; delete from latest_result; delete from result where attempt > 1"
 expect 1 "flaky" "$TOPKCTS" run --resume "$run" --db r.db
-[ "$(sql "select group_concat(verdict) from (select verdict from plan where run = '$run' and case_name = (select case_name from plan where run = '$run' and attempt = 2) order by attempt)")" = fail,flaky ] ||
+[ "$(sql "select group_concat(verdict) from (select verdict from plan where run = '$run' and case_name = (select case_name from plan where run = '$run' and attempt = 3) order by attempt)")" = fail,fail,flaky ] ||
     fail "the retry was not made: $(sql "select attempt, verdict from plan where run = '$run' and verdict <> 'pass'")"
 echo "resume keeps its rules"

@@ -6,7 +6,7 @@ set -u
 plugins=$BUILD/harness/tests/plugins
 fail() { echo "FAILED: $*"; tail -5 log; exit 1; }
 sql() { sqlite3 t.db "$1"; }
-count() { sql "select count(*) from results where run = (select run from runs order by rowid desc limit 1) and $1"; }
+count() { sql "select count(*) from results where run = (select run from runs order by started_at desc limit 1) and $1"; }
 
 # name, exit code, then an SQL condition with the number of rows that must meet it ("all" for all).
 torture() {

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Limits on a launch, on a case, on silence and on the whole run.
+. "$(dirname "$0")/../expect.sh"
+
+plugin() { # name, what a launch does before it answers
+    cat >"$1.c" <<C
+#include "host_select.h"
+#include <time.h>
+#include <unistd.h>
+static int launch(void *self, const struct topk_problem *problem, char *err, size_t size)
+{
+    $2
+    return plugin_launch(self, problem, err, size);
+}
+static const struct topk_provider provider = {.abi = TOPK_PROVIDER_ABI, .name = "$1", .version = "1", .memory = TOPK_MEMORY_HOST,
+    .claims = {.level = TOPK_LEVEL_CANONICAL}, .open = plugin_open, .launch = launch, .close = plugin_close};
+const struct topk_provider *topk_provider_entry(void) { return &provider; }
+C
+    tests=$(dirname "$0")/..
+    ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$tests/plugins" -I"$tests/.." -o "$1.so" "$1.c" || fail "$1 cannot be compiled"
+}
+seconds() { date +%s; }
+
+# Launches of 0.4 s are within a launch's limit of 1 s, a case of a dozen of them is not within 2 s.
+plugin slow "nanosleep(&(struct timespec){0, 400000000}, NULL);"
+expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./slow.so --timeout 1 --case-timeout 2 --db case.db
+[ "$(query case.db "select count(*) from results where verdict = 'timeout' and reason like '%the case took more than 2 s in all%'")" = 3 ] || fail "a case has no limit"
+[ "$(query case.db "select count(*) from results where verdict = 'notrun' and reason like 'gave up after 3 timeouts%'")" -ge 1 ] || fail "three time-outs are not enough to give up"
+
+# The whole run: what is in flight or not reached by then is notrun, and fails the run.
+begin=$(seconds)
+expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./slow.so --time-limit 2 --db run.db
+[ $(($(seconds) - begin)) -le 8 ] || fail "a limit of 2 s let the run take $(($(seconds) - begin)) s"
+[ "$(query run.db "select count(*) from results where verdict = 'notrun' and reason like '%time limit of 2 s%'")" = "$(query run.db "select count(*) from results")" ] || fail "rows are something else than out of time"
+prints "out of time; run"
+run=$(query run.db "select run from runs")
+[ "$(query run.db "select ended_at is not null and exit_code = 1 from runs")" = 1 ] || fail "the books are not closed"
+
+# A flood of messages in the worker's own line is no sign of life for ever, and starves nobody.
+plugin floods "for (;;) if (write(4, (char[]){46, 10}, 2) < 0) _exit(3);"
+expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 2 --provider ./floods.so --provider reference --timeout 1 --case-timeout 2 --db flood.db
+[ "$(query flood.db "select count(*) from results where provider = 'floods' and verdict = 'timeout'")" = 3 ] || fail "a flood has no limit"
+[ "$(query flood.db "select count(*) from results where provider = 'reference' and verdict <> 'pass'")" = 0 ] || fail "a flood starves others"
+
+# Neither is what is no message at all.
+plugin babbles "for (;;) if (write(4, \"x\", 1) < 0) _exit(3);"
+expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./babbles.so --db babble.db
+[ "$(query babble.db "select count(*) from results where verdict = 'crash' and reason like '%it wrote what is no message%'")" = 10 ] || fail "babble is not told apart: $(query babble.db "select reason from results limit 1")"
+
+# Silence before the first launch.
+cat >silent.c <<'C'
+#include "host_select.h"
+#include <unistd.h>
+static int supports(void *self, const struct topk_problem *problem, char *why, size_t size)
+{
+    (void)self; (void)problem; (void)why; (void)size;
+    for (;;) pause();
+}
+static const struct topk_provider provider = {.abi = TOPK_PROVIDER_ABI, .name = "silent", .version = "1", .memory = TOPK_MEMORY_HOST,
+    .claims = {.level = TOPK_LEVEL_CANONICAL}, .open = plugin_open, .supports = supports, .launch = plugin_launch, .close = plugin_close};
+const struct topk_provider *topk_provider_entry(void) { return &provider; }
+C
+tests=$(dirname "$0")/..
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$tests/plugins" -I"$tests/.." -o silent.so silent.c || fail "silent cannot be compiled"
+expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./silent.so --inactivity 1 --db silent.db
+[ "$(query silent.db "select count(*) from results where verdict = 'timeout' and reason like '%no sign of life for 1 s%'")" = 3 ] || fail "silence has no limit"
+
+for option in --time-limit --case-timeout --inactivity; do
+    expect 2 "$TOPKCTS" run --provider reference $option 0
+    says "a number from 1"
+    expect 2 "$TOPKCTS" run --provider reference $option soon
+done
+exit 0
