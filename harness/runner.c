@@ -251,7 +251,7 @@ static void catch_signals(struct sigaction old[N_STOP_SIGNALS])
     interrupts = 0;
     for (int i = 0; i < N_STOP_SIGNALS; i++) {
         sigaction(stop_signals[i], NULL, &old[i]);
-        if (old[i].sa_handler != SIG_IGN) /* nohup stays nohup */
+        if (stop_signals[i] != SIGHUP || old[i].sa_handler != SIG_IGN) /* nohup stays nohup */
             sigaction(stop_signals[i], &action, NULL);
     }
     signal(SIGPIPE, SIG_IGN);

@@ -15,11 +15,10 @@ await_case() {
     fail "no case was started"
 }
 
-# Shells start background jobs with SIGINT ignored, which the program respects; SIGTERM is the same to it.
 "$TOPKCTS" run row-lengths --jobs 1 --provider "$plugins/hang_in_launch.so" --timeout 2 --db i.db >log 2>&1 &
 runner=$!
 await_case
-kill -TERM $runner
+kill -INT $runner
 wait $runner
 code=$?
 [ $code = 1 ] || fail "interrupted once: exit $code instead of 1"
@@ -35,7 +34,7 @@ begin=$(date +%s)
 runner=$!
 sleep 0.2
 await_case
-kill -TERM $runner
+kill -INT $runner
 sleep 0.3
 kill -TERM $runner
 wait $runner

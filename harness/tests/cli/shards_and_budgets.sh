@@ -59,6 +59,20 @@ expect 0 "$TOPKCTS" run --provider reference --db old.db --label all
 expect 0 "$TOPKCTS" run boundary-ties bin-edges --suite smoke --provider reference --db old.db --label newer
 expect 0 "$TOPKCTS" run --provider reference --budget 1 --jobs 1 --db old.db --label budget
 [ "$(query old.db "select count(*) from results where run = (select run from runs where label = 'budget') and verdict = 'pass'")" -ge 1 ] || fail "no budget for the oldest"
+# A provider that was built anew: what only its last build was judged on comes first.
+cp "$BUILD/harness/tests/plugins/correct.so" mine.so
+changed() { expect 0 "$TOPKCTS" run "$@" --suite conformance --provider ./mine.so --jobs 1 --db changed.db; }
+changed row-lengths long-rows
+printf x >>mine.so
+changed row-lengths
+changed row-lengths long-rows --budget 1 --label budget
+[ "$(query changed.db "select count(*) from plan where run = (select run from runs where label = 'budget') and family = 'long-rows' and verdict = 'pass'")" -ge 1 ] || fail "what changed was left out"
+if [ "$(query changed.db "select sum(wall_ms) > 1500 from results where family = 'long-rows' and run = (select min(run) from runs)")" = 1 ]; then
+    [ "$(query changed.db "select count(*) from plan where run = (select run from runs where label = 'budget') and family = 'long-rows' and in_budget = 0")" -ge 1 ] || fail "everything fits a second"
+fi
+first_old=$(query changed.db "select coalesce(min(result), 0) from plan where run = (select run from runs where label = 'budget') and family = 'row-lengths' and in_budget = 1")
+all_changed=$(query changed.db "select count(*) from plan where run = (select run from runs where label = 'budget') and family = 'long-rows' and in_budget = 0 and length < 5000")
+[ "$first_old" = 0 ] || [ "$all_changed" = 0 ] || fail "old verdicts went before changed ones"
 expect 2 "$TOPKCTS" run --budget 0
 says "a number from 1"
 exit 0
