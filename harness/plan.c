@@ -4,6 +4,7 @@
 
 #include "harness/claims.h"
 #include "harness/device.h"
+#include "harness/provider_process.h"
 #include "harness/shard.h"
 #include "harness/worker_process.h"
 
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOAD_MILLISECONDS = 10000 };
+enum { LOAD_MILLISECONDS = 10000, LOAD_PROGRAM_MILLISECONDS = 120000 };
 
 struct planning {
     struct plan           *plan;
@@ -65,6 +66,19 @@ void plan_keep(struct plan *plan, const bool *keep)
     plan->n_rows = n;
 }
 
+int plan_load_milliseconds(const char *provider)
+{
+    return strncmp(provider, PROCESS_PREFIX, strlen(PROCESS_PREFIX)) == 0 ? LOAD_PROGRAM_MILLISECONDS
+                                                                          : LOAD_MILLISECONDS;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* Asks a provider who it is, in a worker. */
 static enum status ask(struct planning *planning, struct target *target)
 {
@@ -75,7 +89,8 @@ static enum status ask(struct planning *planning, struct target *target)
     if (worker_start(&worker, planning->settings, target->provider, plan_worker_memory(planning->settings),
                      planning->err))
         return planning->err->status;
-    for (int waited = 0; news == WORKER_NOTHING && waited < LOAD_MILLISECONDS; waited += 50) {
+    int64_t deadline = now_ms() + plan_load_milliseconds(target->provider);
+    while (news == WORKER_NOTHING && now_ms() < deadline) {
         struct worker_process *one = &worker;
         news = worker_listen(&worker, &planning->plan->arena, &answer);
         if (news == WORKER_NOTHING)
@@ -88,7 +103,7 @@ static enum status ask(struct planning *planning, struct target *target)
     else if (news == WORKER_NOTHING) {
         target->load_verdict = VERDICT_TIMEOUT;
         target->load_failure = arena_format(&planning->plan->arena, "loading the provider took more than %d s",
-                                            LOAD_MILLISECONDS / 1000);
+                                            plan_load_milliseconds(target->provider) / 1000);
     } else {
         worker_await_exit(&worker);
         worker_cause(&worker, cause, sizeof cause);

@@ -65,6 +65,26 @@ ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$tests/plugins" -I"$tests/.." -o silent
 expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./silent.so --inactivity 1 --db silent.db
 [ "$(query silent.db "select count(*) from results where verdict = 'timeout' and reason like '%no sign of life for 1 s%'")" = 3 ] || fail "silence has no limit"
 
+# Chatter while it is loaded is no time that passes.
+cat >chatty.c <<'C'
+#include "host_select.h"
+#include <time.h>
+#include <unistd.h>
+__attribute__((constructor)) static void chat(void)
+{
+    for (int i = 0; i < 1500; i++) {
+        if (write(1, "still loading\n", 14) < 0)
+            break;
+        nanosleep(&(struct timespec){0, 500000}, NULL);
+    }
+}
+static const struct topk_provider provider = {.abi = TOPK_PROVIDER_ABI, .name = "chatty", .version = "1", .memory = TOPK_MEMORY_HOST,
+    .claims = {.level = TOPK_LEVEL_CANONICAL}, .open = plugin_open, .launch = plugin_launch, .close = plugin_close};
+const struct topk_provider *topk_provider_entry(void) { return &provider; }
+C
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$tests/plugins" -I"$tests/.." -o chatty.so chatty.c || fail "chatty cannot be compiled"
+expect 0 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./chatty.so --db chatty.db
+
 for option in --time-limit --case-timeout --inactivity; do
     expect 2 "$TOPKCTS" run --provider reference $option 0
     says "a number from 1"
