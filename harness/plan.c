@@ -37,8 +37,13 @@ size_t plan_jobs(const struct settings *settings)
 
 int64_t plan_worker_memory(const struct settings *settings)
 {
+#ifdef __SANITIZE_ADDRESS__
+    (void)settings;
+    return 0; /* its shadow takes terabytes of address space, and none of memory */
+#else
     int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     return machine / 10 * 8 / (int64_t)plan_jobs(settings);
+#endif
 }
 
 int plan_launch_milliseconds(const struct settings *settings, const struct target *target)
@@ -137,6 +142,9 @@ static enum status add_targets(struct planning *planning, const char *provider, 
     size_t               added = 0;
     if (provider_find(provider, &name, planning->err) || ask(planning, &asked))
         return planning->err->status;
+    if (asked.load_failure && (name.kind == PROVIDER_REFERENCE || name.kind == PROVIDER_BUILTIN))
+        return error_set(planning->err, STATUS_BOOKS, "'%s' is built in, and yet it broke %s: no worker can run here",
+                         provider, asked.load_failure);
     if (asked.load_failure && describe_unasked(planning, provider, &asked.description))
         return planning->err->status;
     if (planning->settings->origin && strcmp(planning->settings->origin, asked.description.origin) != 0)
