@@ -27,7 +27,8 @@ static const struct {
      "v1, reference, faulty/NAME or a plugin ./mine.so; repeatable (default: v1)"},
     {"origin", "O", OPTION_TEXT, PLACE(origin), 0, 0, COMMAND_RUN,
      "only providers whose code arrives this way: scalar, sim, plugin"},
-    {"db", "FILE", OPTION_TEXT, PLACE(database), 0, 0, COMMAND_RUN, "the database (default: topkcts.db)"},
+    {"db", "FILE", OPTION_TEXT, PLACE(database), 0, 0, COMMAND_RUN | COMMAND_EXCLUDE | COMMAND_QUERY,
+     "the database (default: topkcts.db)"},
     {"repeat", "N", OPTION_NUMBER, PLACE(repeat), 1, 1000000, COMMAND_RUN,
      "at least N launches in the repeat check (default: 3 on host, 10 elsewhere)"},
     {"retry", "N", OPTION_NUMBER, PLACE(retry), 0, 100, COMMAND_RUN,
@@ -43,11 +44,17 @@ static const struct {
      "refuse to run when a variable overrides a GPU's identity"},
     {"json-lines", "FILE", OPTION_TEXT, PLACE(json_lines), 0, 0, COMMAND_RUN, "one JSON object a result, as they come"},
     {"markdown", "FILE", OPTION_TEXT, PLACE(markdown), 0, 0, COMMAND_RUN, "the summary as Markdown, appended"},
+    {"reason", "TEXT", OPTION_TEXT, PLACE(reason), 0, 0, COMMAND_EXCLUDE, "why the run does not count"},
+    {"csv", NULL, OPTION_FLAG, PLACE(csv), 0, 0, COMMAND_QUERY, "print the answer as CSV"},
+    {"markdown", NULL, OPTION_FLAG, PLACE(as_markdown), 0, 0, COMMAND_QUERY, "print the answer as a Markdown table"},
+    {"fail-on", "NAME", OPTION_LIST, PLACE(fail_on), 0, 0, COMMAND_QUERY,
+     "exit with 1 when this query answers anything; repeatable"},
     {"dump", "DIR", OPTION_TEXT, PLACE(dump), 0, 0, COMMAND_SHOW,
      "write inputs and expected outputs as .npy, and case.json"},
     {"update", NULL, OPTION_FLAG, PLACE(update), 0, 0, COMMAND_CHECK, "expand all matrices anew and write hashes.txt"},
     {"registry", "DIR", OPTION_LIST, PLACE(registries), 0, 0,
-     COMMAND_LIST | COMMAND_SHOW | COMMAND_CHECK | COMMAND_RUN | COMMAND_WORKER | COMMAND_PROVIDERS | COMMAND_DEVICES,
+     COMMAND_LIST | COMMAND_SHOW | COMMAND_CHECK | COMMAND_RUN | COMMAND_WORKER | COMMAND_PROVIDERS | COMMAND_DEVICES |
+         COMMAND_QUERY,
      "another registry beside the project's own; repeatable"},
     {"json", NULL, OPTION_FLAG, PLACE(json), 0, 0, COMMAND_ALL, "print the answer as JSON"},
     {"help", NULL, OPTION_FLAG, PLACE(help), 0, 0, COMMAND_ALL, "this help"},
@@ -113,14 +120,29 @@ static bool is_whole_name(const char *given, const char *name)
            (given[2 + length] == '\0' || given[2 + length] == '=');
 }
 
+/* An option that is not in the table is a parameter of the query, which knows its own. */
+static enum status keep_parameter(const char *given, const char *next, struct option_list *parameters,
+                                  struct error *err)
+{
+    const char *sign = strchr(given, '=');
+    if (!sign && !next)
+        return error_set(err, STATUS_USAGE, "query: %s needs a value", given);
+    if (parameters->n + 2 > OPTION_MAX_LIST)
+        return error_set(err, STATUS_USAGE, "query: more than %d parameters", OPTION_MAX_LIST / 2);
+    parameters->items[parameters->n++] = given + 2;
+    parameters->items[parameters->n++] = sign ? sign + 1 : next;
+    return STATUS_OK;
+}
+
 enum status options_parse(enum command_bit command, const char *command_name, int argc, char **argv,
                           struct settings *settings, struct error *err)
 {
     struct option longs[N_OPTIONS + 1] = {{0}};
     memset(settings, 0, sizeof *settings);
-    for (int i = 0; i < N_OPTIONS; i++)
-        longs[i] = (struct option){options[i].name, options[i].argument ? required_argument : no_argument, NULL,
-                                   1000 + i};
+    for (int i = 0, n = 0; i < N_OPTIONS; i++)
+        if (options[i].commands & (unsigned)command)
+            longs[n++] = (struct option){options[i].name, options[i].argument ? required_argument : no_argument, NULL,
+                                         1000 + i};
     optind = 0;
     opterr = 0;
     for (;;) {
@@ -130,8 +152,8 @@ enum status options_parse(enum command_bit command, const char *command_name, in
         if (code < 0)
             break;
         if (code == 1) {
-            if (settings->words.n == OPTION_MAX_LIST)
-                return error_set(err, STATUS_USAGE, "%s: more than %d arguments", command_name, OPTION_MAX_LIST);
+            if (settings->words.n == OPTION_MAX_WORDS)
+                return error_set(err, STATUS_USAGE, "%s: more than %d arguments", command_name, OPTION_MAX_WORDS);
             settings->words.items[settings->words.n++] = optarg;
             continue;
         }
@@ -142,12 +164,18 @@ enum status options_parse(enum command_bit command, const char *command_name, in
         if (code == ':')
             return error_set(err, STATUS_USAGE, "%s: %s needs a value", command_name, given);
         int which = code - 1000;
-        if (code < 1000 || !(options[which].commands & (unsigned)command) || !is_whole_name(given, options[which].name))
-            return no_such_option(command, command_name, given, err);
+        if (code < 1000 || !is_whole_name(given, options[which].name)) {
+            if (command != COMMAND_QUERY || strncmp(given, "--", 2) != 0)
+                return no_such_option(command, command_name, given, err);
+            if (keep_parameter(given, at + 1 < argc ? argv[at + 1] : NULL, &settings->parameters, err))
+                return err->status;
+            optind = at + (strchr(given, '=') ? 1 : 2);
+            continue;
+        }
         if (set_option(which, optarg ? optarg : "", settings, err))
             return err->status;
     }
-    for (int i = optind; i < argc && settings->words.n < OPTION_MAX_LIST; i++)
+    for (int i = optind; i < argc && settings->words.n < OPTION_MAX_WORDS; i++)
         settings->words.items[settings->words.n++] = argv[i];
     return STATUS_OK;
 }
