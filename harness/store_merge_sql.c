@@ -145,9 +145,9 @@ const char *const merge_step_sql[MERGE_STEP_COUNT] = {
         "pair.run WHERE concat_d <> concat_s",
 
     [MERGE_TOUCH_EXCLUDED] =
-        "INSERT OR IGNORE INTO touched SELECT result.series FROM run_map JOIN source.run AS s ON s.id = run_map.src "
-        "JOIN main.run AS d ON d.id = run_map.dst JOIN main.run_provider AS p ON p.run = d.id JOIN main.result AS "
-        "result ON result.run_provider = p.id WHERE run_map.known AND d.excluded_reason IS NULL AND s.excluded_reason "
+        "INSERT OR IGNORE INTO touched SELECT result.series FROM run_map CROSS JOIN source.run AS s ON s.id = "
+        "run_map.src CROSS JOIN main.run AS d ON d.id = run_map.dst CROSS JOIN main.run_provider AS p ON p.run = d.id "
+        "CROSS JOIN main.result AS result ON result.run_provider = p.id WHERE run_map.known AND d.excluded_reason IS NULL AND s.excluded_reason "
         "IS NOT NULL",
     [MERGE_EXCLUDE_RUNS] =
         "UPDATE main.run SET excluded_reason = s.excluded_reason FROM source.run AS s JOIN run_map ON run_map.src = "
