@@ -50,8 +50,11 @@ struct settings {
     struct option_list fail_on;    /* names of queries */
     struct option_list parameters; /* of a query: name (up to a '='), value, name, value .. */
     const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown,
-                      *reason;
+                      *reason,
+                      *shared, *constraint, *partition, *collect;
+    int64_t            shards, minutes, resubmits;
     int64_t            repeat, retry, timeout, jobs;
+    bool               dry_run, wait, no_resubmit;
     bool               json, csv, as_markdown, update, fail_fast, require_clean_env, help;
 };
 
