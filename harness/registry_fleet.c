@@ -4,7 +4,7 @@
  * database, by reports/stale.sql.
  */
 #include "harness/registry.h"
-#include "harness/yaml.h"
+#include "harness/yaml_tree.h"
 
 #include <string.h>
 #include <sys/stat.h>
