@@ -47,15 +47,14 @@ struct word_list {
 struct settings {
     struct word_list   words; /* what is no option: patterns, a case, files */
     struct option_list devices, providers, registries;
+    const char        *reason, *shared, *constraint, *partition, *collect;
+    int64_t            shards, minutes, resubmits;
+    bool               csv, as_markdown, dry_run, wait, no_resubmit;
     struct option_list fail_on;    /* names of queries */
     struct option_list parameters; /* of a query: name (up to a '='), value, name, value .. */
-    const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown,
-                      *reason,
-                      *shared, *constraint, *partition, *collect;
-    int64_t            shards, minutes, resubmits;
+    const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown;
     int64_t            repeat, retry, timeout, jobs;
-    bool               dry_run, wait, no_resubmit;
-    bool               json, csv, as_markdown, update, fail_fast, require_clean_env, help;
+    bool               json, update, fail_fast, require_clean_env, help;
 };
 
 /* Reads the arguments after the command's name. STATUS_USAGE names the option, what came and what would be right. */
