@@ -107,11 +107,11 @@ static enum status absolute(struct arena *arena, const char *path, const char **
 static enum status make_plan(struct fleet_plan *plan, struct arena *arena, const struct settings *settings,
                              struct error *err)
 {
-    static char  program[PATH_MAX];
-    char         run_name[32];
-    const char  *shared;
-    struct stat  attributes;
-    ssize_t      length = readlink("/proc/self/exe", program, sizeof program - 1);
+    static char program[PATH_MAX];
+    char        run_name[32];
+    const char *shared;
+    struct stat attributes;
+    ssize_t     length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (!settings->shared || !settings->shards)
         return error_set(err, STATUS_USAGE, "fleet needs --shared DIR, a folder that every node sees, and --shards N");
     if (stat(settings->shared, &attributes) != 0 || !S_ISDIR(attributes.st_mode))
@@ -249,13 +249,26 @@ static enum status write_summary(const struct fleet_plan *plan, const struct fle
     return err->status ? err->status : exit_code;
 }
 
+/* False when Slurm does not take them: what there is must then be brought together, or nobody ever does. */
+static bool submit_again(struct fleet_plan *plan, const char *lost)
+{
+    struct error why = {0};
+    char         array_job[32] = "", collect_job[32] = "";
+    plan->round++;
+    if (fleet_plan_write(plan, &why) || fleet_submit(plan, lost, array_job, collect_job, &why)) {
+        fprintf(stderr, "topkcts: shards %s are lost and cannot be submitted again: %s\n", lost, why.text);
+        return false;
+    }
+    printf("shards %s were lost and are submitted again as job %s; job %s collects\n", lost, array_job, collect_job);
+    return true;
+}
+
 static enum status collect(const struct settings *settings, struct error *err)
 {
     struct arena              arena = {0};
     struct fleet_plan         plan = {0};
     struct store_merge_counts counts = {0};
     size_t                    n_merged = 0;
-    char                      array_job[32], collect_job[32];
     enum status               exit_code = STATUS_OK;
     if (fleet_plan_read(settings->collect, &arena, &plan, err))
         goto done;
@@ -263,13 +276,8 @@ static enum status collect(const struct settings *settings, struct error *err)
     if (fleet_shards_read(&plan, shards, err))
         goto done;
     const char *lost = lost_shards(&plan, shards, &arena);
-    if (lost && plan.round < plan.resubmits) {
-        plan.round++;
-        if (!fleet_plan_write(&plan, err) && !fleet_submit(&plan, lost, array_job, collect_job, err))
-            printf("shards %s were lost and are submitted again as job %s; job %s collects\n", lost, array_job,
-                   collect_job);
+    if (lost && plan.round < plan.resubmits && submit_again(&plan, lost))
         goto done;
-    }
     if (!fleet_merge(&plan, &counts, &n_merged, err))
         exit_code = write_summary(&plan, shards, &arena, &counts, n_merged, err);
 done:

@@ -37,7 +37,7 @@ enum status fleet_plan_write(const struct fleet_plan *plan, struct error *err)
     json_t      *arguments = json_array();
     for (size_t i = 0; i < plan->n_arguments; i++)
         json_array_append_new(arguments, json_string(plan->arguments[i]));
-    json_t *json = json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:I, s:I, s:I, s:I, s:o}", "name", plan->name, "database",
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:I, s:I, s:I, s:I, s:o}", "name", plan->name, "database",
                              plan->database, "program", plan->program, "constraint", plan->constraint, "partition",
                              plan->partition, "shards", (json_int_t)plan->shards, "minutes", (json_int_t)plan->minutes,
                              "resubmits", (json_int_t)plan->resubmits, "round", (json_int_t)plan->round, "arguments",
@@ -63,7 +63,7 @@ enum status fleet_plan_read(const char *folder, struct arena *arena, struct flee
     if (!json)
         return error_set(err, STATUS_USAGE, "%s: no plan of a fleet: %s", path, cause.text);
     memset(plan, 0, sizeof *plan);
-    if (json_unpack_ex(json, &cause, 0, "{s:s, s:s, s:s, s:s?, s:s?, s:I, s:I, s:I, s:I, s:o}", "name", &plan->name,
+    if (json_unpack_ex(json, &cause, 0, "{s:s, s:s, s:s, s?s, s?s, s:I, s:I, s:I, s:I, s:o}", "name", &plan->name,
                        "database", &plan->database, "program", &plan->program, "constraint", &plan->constraint,
                        "partition", &plan->partition, "shards", &shards, "minutes", &minutes, "resubmits", &resubmits,
                        "round", &round, "arguments", &arguments) != 0 ||

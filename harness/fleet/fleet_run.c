@@ -118,6 +118,14 @@ static enum status fetch_database(const struct fleet_plan *plan, const char *own
     return copy_file(plan->database, own, err);
 }
 
+static void tell_conflict(void *unused, const struct store_merge_conflict *conflict)
+{
+    (void)unused;
+    printf("CONFLICT %s %s: stored %s, found %s in %s\n", conflict->what, conflict->key ? conflict->key : "?",
+           conflict->stored ? conflict->stored : "nothing", conflict->found ? conflict->found : "nothing",
+           conflict->source);
+}
+
 static int is_shard(const struct dirent *entry)
 {
     return fnmatch("shard-*-*.db", entry->d_name, 0) == 0;
@@ -134,7 +142,7 @@ static enum status merge_shards(const struct fleet_plan *plan, const char *own, 
     store_open(&store, own, STORE_WRITE, err);
     for (int i = 0; i < n; i++) {
         const char *shard = arena_format(arena, "%s/%s", plan->folder, entries[i]->d_name);
-        if (!err->status && !store_merge(store, shard, counts, NULL, NULL, err))
+        if (!err->status && !store_merge(store, shard, counts, tell_conflict, NULL, err))
             ++*n_merged;
         free(entries[i]);
     }
