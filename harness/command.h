@@ -18,6 +18,10 @@ enum status command_show(const struct settings *settings, struct error *err);
 enum status command_check(const struct settings *settings, struct error *err);
 enum status command_run(const struct settings *settings, struct error *err);
 enum status command_bench(const struct settings *settings, struct error *err);
+enum status command_merge(const struct settings *settings, struct error *err);
+enum status command_exclude(const struct settings *settings, struct error *err);
+enum status command_fleet(const struct settings *settings, struct error *err);
+enum status command_query(const struct settings *settings, struct error *err);
 enum status command_worker(const struct settings *settings, struct error *err);
 
 #endif

@@ -22,6 +22,10 @@ static const struct {
     {"devices", COMMAND_DEVICES, command_devices, "", "what can run here, and why not the rest"},
     {"providers", COMMAND_PROVIDERS, command_providers, "", "kernels that are built in, with their promises"},
     {"bench", COMMAND_BENCH, command_bench, "", "how fast the suite itself is, as ratios to named baselines"},
+    {"query", COMMAND_QUERY, command_query, "[NAME ..]", "ask the database; without a name: what can be asked"},
+    {"merge", COMMAND_MERGE, command_merge, "DST SRC..", "many runners' databases into one"},
+    {"exclude", COMMAND_EXCLUDE, command_exclude, "RUN", "void a run without deleting it"},
+    {"fleet", COMMAND_FLEET, command_fleet, "[PATTERN..]", "one run on many machines, through Slurm"},
     {"worker", COMMAND_WORKER, command_worker, "", NULL},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

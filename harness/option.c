@@ -19,22 +19,23 @@ static const struct {
     const char      *help;
 } options[] = {
 #define PLACE(member) offsetof(struct settings, member)
-    {"suite", "NAME", OPTION_TEXT, PLACE(suite), 0, 0, COMMAND_LIST | COMMAND_RUN,
+    {"suite", "NAME", OPTION_TEXT, PLACE(suite), 0, 0, COMMAND_LIST | COMMAND_RUN | COMMAND_FLEET,
      "cases of this suite (run: smoke unless a pattern is given)"},
-    {"device", "D", OPTION_LIST, PLACE(devices), 0, 0, COMMAND_RUN | COMMAND_WORKER,
+    {"device", "D", OPTION_LIST, PLACE(devices), 0, 0, COMMAND_RUN | COMMAND_FLEET | COMMAND_WORKER,
      "host, sim, sim:32, sim:64, hip:N or cuda:N; repeatable (default: where the provider runs)"},
-    {"provider", "P", OPTION_LIST, PLACE(providers), 0, 0, COMMAND_RUN | COMMAND_WORKER,
+    {"provider", "P", OPTION_LIST, PLACE(providers), 0, 0, COMMAND_RUN | COMMAND_FLEET | COMMAND_WORKER,
      "v1, reference, faulty/NAME or a plugin ./mine.so; repeatable (default: v1)"},
-    {"origin", "O", OPTION_TEXT, PLACE(origin), 0, 0, COMMAND_RUN,
+    {"origin", "O", OPTION_TEXT, PLACE(origin), 0, 0, COMMAND_RUN | COMMAND_FLEET,
      "only providers whose code arrives this way: scalar, sim, plugin"},
-    {"db", "FILE", OPTION_TEXT, PLACE(database), 0, 0, COMMAND_RUN, "the database (default: topkcts.db)"},
-    {"repeat", "N", OPTION_NUMBER, PLACE(repeat), 1, 1000000, COMMAND_RUN,
+    {"db", "FILE", OPTION_TEXT, PLACE(database), 0, 0, COMMAND_RUN | COMMAND_EXCLUDE | COMMAND_QUERY | COMMAND_FLEET,
+     "the database (default: topkcts.db)"},
+    {"repeat", "N", OPTION_NUMBER, PLACE(repeat), 1, 1000000, COMMAND_RUN | COMMAND_FLEET,
      "at least N launches in the repeat check (default: 3 on host, 10 elsewhere)"},
-    {"retry", "N", OPTION_NUMBER, PLACE(retry), 0, 100, COMMAND_RUN,
+    {"retry", "N", OPTION_NUMBER, PLACE(retry), 0, 100, COMMAND_RUN | COMMAND_FLEET,
      "try a failing case up to N times more; what then passes is flaky (default: 0)"},
-    {"timeout", "S", OPTION_NUMBER, PLACE(timeout), 1, 86400, COMMAND_RUN,
+    {"timeout", "S", OPTION_NUMBER, PLACE(timeout), 1, 86400, COMMAND_RUN | COMMAND_FLEET,
      "seconds one launch may take (default: 10 on host, 60 elsewhere)"},
-    {"jobs", "N", OPTION_NUMBER, PLACE(jobs), 1, 256, COMMAND_RUN, "worker processes on host and sim (default: one a core)"},
+    {"jobs", "N", OPTION_NUMBER, PLACE(jobs), 1, 256, COMMAND_RUN | COMMAND_FLEET, "worker processes on host and sim (default: one a core)"},
     {"case-timeout", "S", OPTION_NUMBER, PLACE(case_timeout), 1, 864000, COMMAND_RUN,
      "seconds one case may take with all its launches (default: 1800)"},
     {"inactivity", "S", OPTION_NUMBER, PLACE(inactivity), 1, 864000, COMMAND_RUN,
@@ -48,10 +49,10 @@ static const struct {
     {"resume", "RUN", OPTION_TEXT, PLACE(resume), 0, 0, COMMAND_RUN,
      "go on with a run that was killed or stopped; its own arguments apply"},
     {"fail-fast", NULL, OPTION_FLAG, PLACE(fail_fast), 0, 0, COMMAND_RUN, "stop at the first failure"},
-    {"label", "TEXT", OPTION_TEXT, PLACE(label), 0, 0, COMMAND_RUN, "a label to find this run by"},
-    {"source", "DIR", OPTION_TEXT, PLACE(source), 0, 0, COMMAND_RUN,
+    {"label", "TEXT", OPTION_TEXT, PLACE(label), 0, 0, COMMAND_RUN | COMMAND_FLEET, "a label to find this run by"},
+    {"source", "DIR", OPTION_TEXT, PLACE(source), 0, 0, COMMAND_RUN | COMMAND_FLEET,
      "record the git state of the kernels under test in DIR"},
-    {"require-clean-env", NULL, OPTION_FLAG, PLACE(require_clean_env), 0, 0, COMMAND_RUN,
+    {"require-clean-env", NULL, OPTION_FLAG, PLACE(require_clean_env), 0, 0, COMMAND_RUN | COMMAND_FLEET,
      "refuse to run when a variable overrides a GPU's identity"},
     {"json-lines", "FILE", OPTION_TEXT, PLACE(json_lines), 0, 0, COMMAND_RUN, "one JSON object a result, as they come"},
     {"markdown", "FILE", OPTION_TEXT, PLACE(markdown), 0, 0, COMMAND_RUN, "the summary as Markdown, appended"},
@@ -59,8 +60,27 @@ static const struct {
     {"dump", "DIR", OPTION_TEXT, PLACE(dump), 0, 0, COMMAND_SHOW,
      "write inputs and expected outputs as .npy, and case.json"},
     {"update", NULL, OPTION_FLAG, PLACE(update), 0, 0, COMMAND_CHECK, "expand all matrices anew and write hashes.txt"},
+    {"reason", "TEXT", OPTION_TEXT, PLACE(reason), 0, 0, COMMAND_EXCLUDE, "why the run does not count"},
+    {"csv", NULL, OPTION_FLAG, PLACE(csv), 0, 0, COMMAND_QUERY, "print the answer as CSV"},
+    {"markdown", NULL, OPTION_FLAG, PLACE(as_markdown), 0, 0, COMMAND_QUERY, "print the answer as a Markdown table"},
+    {"fail-on", "NAME", OPTION_LIST, PLACE(fail_on), 0, 0, COMMAND_QUERY,
+     "exit with 1 when this query answers anything; repeatable"},
+    {"shared", "DIR", OPTION_TEXT, PLACE(shared), 0, 0, COMMAND_FLEET, "a folder that every node sees"},
+    {"shards", "N", OPTION_NUMBER, PLACE(shards), 1, 1000, COMMAND_FLEET, "how many tasks share the run"},
+    {"constraint", "FEATURE", OPTION_TEXT, PLACE(constraint), 0, 0, COMMAND_FLEET,
+     "which nodes: Slurm's --constraint, such as gfx1100 or 'gfx942|gfx950'"},
+    {"partition", "NAME", OPTION_TEXT, PLACE(partition), 0, 0, COMMAND_FLEET, "Slurm's --partition"},
+    {"minutes", "M", OPTION_NUMBER, PLACE(minutes), 2, 10080, COMMAND_FLEET, "time of one shard (default: 120)"},
+    {"resubmits", "N", OPTION_NUMBER, PLACE(resubmits), 1, 100, COMMAND_FLEET,
+     "how often shards of lost nodes are submitted again (default: 2)"},
+    {"no-resubmit", NULL, OPTION_FLAG, PLACE(no_resubmit), 0, 0, COMMAND_FLEET, "never submit a lost shard again"},
+    {"wait", NULL, OPTION_FLAG, PLACE(wait), 0, 0, COMMAND_FLEET, "wait for the end and exit as a run does"},
+    {"dry-run", NULL, OPTION_FLAG, PLACE(dry_run), 0, 0, COMMAND_FLEET, "write the folder and submit nothing"},
+    {"collect", "FOLDER", OPTION_TEXT, PLACE(collect), 0, 0, COMMAND_FLEET,
+     "what the job behind the shards does: merge, or submit lost shards again"},
     {"registry", "DIR", OPTION_LIST, PLACE(registries), 0, 0,
-     COMMAND_LIST | COMMAND_SHOW | COMMAND_CHECK | COMMAND_RUN | COMMAND_WORKER | COMMAND_PROVIDERS | COMMAND_DEVICES,
+     COMMAND_LIST | COMMAND_SHOW | COMMAND_CHECK | COMMAND_RUN | COMMAND_WORKER | COMMAND_PROVIDERS | COMMAND_DEVICES |
+         COMMAND_QUERY | COMMAND_FLEET,
      "another registry beside the project's own; repeatable"},
     {"json", NULL, OPTION_FLAG, PLACE(json), 0, 0, COMMAND_ALL, "print the answer as JSON"},
     {"help", NULL, OPTION_FLAG, PLACE(help), 0, 0, COMMAND_ALL, "this help"},
@@ -126,14 +146,29 @@ static bool is_whole_name(const char *given, const char *name)
            (given[2 + length] == '\0' || given[2 + length] == '=');
 }
 
+/* An option that is not in the table is a parameter of the query, which knows its own. */
+static enum status keep_parameter(const char *given, const char *next, struct option_list *parameters,
+                                  struct error *err)
+{
+    const char *sign = strchr(given, '=');
+    if (!sign && !next)
+        return error_set(err, STATUS_USAGE, "query: %s needs a value", given);
+    if (parameters->n + 2 > OPTION_MAX_LIST)
+        return error_set(err, STATUS_USAGE, "query: more than %d parameters", OPTION_MAX_LIST / 2);
+    parameters->items[parameters->n++] = given + 2;
+    parameters->items[parameters->n++] = sign ? sign + 1 : next;
+    return STATUS_OK;
+}
+
 enum status options_parse(enum command_bit command, const char *command_name, int argc, char **argv,
                           struct settings *settings, struct error *err)
 {
     struct option longs[N_OPTIONS + 1] = {{0}};
     memset(settings, 0, sizeof *settings);
-    for (int i = 0; i < N_OPTIONS; i++)
-        longs[i] = (struct option){options[i].name, options[i].argument ? required_argument : no_argument, NULL,
-                                   1000 + i};
+    for (int i = 0, n = 0; i < N_OPTIONS; i++)
+        if (options[i].commands & (unsigned)command)
+            longs[n++] = (struct option){options[i].name, options[i].argument ? required_argument : no_argument, NULL,
+                                         1000 + i};
     optind = 0;
     opterr = 0;
     for (;;) {
@@ -143,8 +178,8 @@ enum status options_parse(enum command_bit command, const char *command_name, in
         if (code < 0)
             break;
         if (code == 1) {
-            if (settings->words.n == OPTION_MAX_LIST)
-                return error_set(err, STATUS_USAGE, "%s: more than %d arguments", command_name, OPTION_MAX_LIST);
+            if (settings->words.n == OPTION_MAX_WORDS)
+                return error_set(err, STATUS_USAGE, "%s: more than %d arguments", command_name, OPTION_MAX_WORDS);
             settings->words.items[settings->words.n++] = optarg;
             continue;
         }
@@ -155,12 +190,18 @@ enum status options_parse(enum command_bit command, const char *command_name, in
         if (code == ':')
             return error_set(err, STATUS_USAGE, "%s: %s needs a value", command_name, given);
         int which = code - 1000;
-        if (code < 1000 || !(options[which].commands & (unsigned)command) || !is_whole_name(given, options[which].name))
-            return no_such_option(command, command_name, given, err);
+        if (code < 1000 || !is_whole_name(given, options[which].name)) {
+            if (command != COMMAND_QUERY || strncmp(given, "--", 2) != 0)
+                return no_such_option(command, command_name, given, err);
+            if (keep_parameter(given, at + 1 < argc ? argv[at + 1] : NULL, &settings->parameters, err))
+                return err->status;
+            optind = at + (strchr(given, '=') ? 1 : 2);
+            continue;
+        }
         if (set_option(which, optarg ? optarg : "", settings, err))
             return err->status;
     }
-    for (int i = optind; i < argc && settings->words.n < OPTION_MAX_LIST; i++)
+    for (int i = optind; i < argc && settings->words.n < OPTION_MAX_WORDS; i++)
         settings->words.items[settings->words.n++] = argv[i];
     return STATUS_OK;
 }

@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { OPTION_MAX_LIST = 64 };
+/* How often an option may be given; and how many words, which are the sources of a merge as well. */
+enum { OPTION_MAX_LIST = 64, OPTION_MAX_WORDS = 4096 };
 
 /* Which commands an option belongs to: bits. */
 enum command_bit {
@@ -25,7 +26,11 @@ enum command_bit {
     COMMAND_RUN = 1 << 5,
     COMMAND_WORKER = 1 << 6,
     COMMAND_BENCH = 1 << 7,
-    COMMAND_ALL = (1 << 8) - 1
+    COMMAND_MERGE = 1 << 20,
+    COMMAND_EXCLUDE = 1 << 21,
+    COMMAND_QUERY = 1 << 22,
+    COMMAND_FLEET = 1 << 23,
+    COMMAND_ALL = (1 << 24) - 1
 };
 
 struct option_list {
@@ -33,10 +38,20 @@ struct option_list {
     size_t      n;
 };
 
+struct word_list {
+    const char *items[OPTION_MAX_WORDS];
+    size_t      n;
+};
+
 /* What the command line says. Unset texts are NULL, unset numbers 0. Texts are the argument vector's own. */
 struct settings {
-    struct option_list words; /* what is no option: patterns, a case */
+    struct word_list   words; /* what is no option: patterns, a case, files */
     struct option_list devices, providers, registries;
+    const char        *reason, *shared, *constraint, *partition, *collect;
+    int64_t            shards, minutes, resubmits;
+    bool               csv, as_markdown, dry_run, wait, no_resubmit;
+    struct option_list fail_on;    /* names of queries */
+    struct option_list parameters; /* of a query: name (up to a '='), value, name, value .. */
     const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown;
     const char        *shard, *resume, *junit;
     int64_t            repeat, retry, timeout, jobs;

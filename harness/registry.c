@@ -204,6 +204,7 @@ static enum status read_root(struct reading *reading, struct registry_root *root
         digest_add(&reading->digest, hex, sizeof hex);
     }
     if (read_families(reading, root) || expectations_read(registry, root, reading->err) ||
+        fleet_read(registry, root, reading->err) ||
         cases_read(registry, root, update, reading->err))
         return reading->err->status;
     return STATUS_OK;

@@ -6,6 +6,7 @@
  *     registry_check.c    `check`: budgets, hashes, update      pairwise.c     which combinations of axis values
  *     concrete_case.c     names and specs of concrete cases     hashes.c       the file hashes.txt
  *     expectation.c       expected failures, skip bounds
+ *     registry_fleet.c    which device owes which suite
  *
  * Everything lives in the registry's arena and is read-only after loading.
  */
@@ -150,6 +151,14 @@ struct skip_bound {
     int64_t     at_most;
 };
 
+/* What a device owes: a night of a suite every so many hours. */
+struct fleet_duty {
+    const char *device_glob, *suite;
+    int64_t     every_hours;
+    const char *file;
+    int         line;
+};
+
 struct registry {
     struct arena           arena;
     struct registry_root  *roots;
@@ -166,6 +175,8 @@ struct registry {
     size_t                 n_expectations;
     struct skip_bound     *skip_bounds;
     size_t                 n_skip_bounds;
+    struct fleet_duty     *duties;
+    size_t                 n_duties;
     const char            *hash;  /* 32 hex digits over every file that was read */
     const char           **notes; /* things worth saying that are no errors: no hashes.txt, a stale line in it */
     size_t                 n_notes;
@@ -231,6 +242,9 @@ bool concrete_case_point(const struct family *family, const char *name, size_t *
 
 /* Reads all expected/ *.yaml and skips.yaml of a root. */
 enum status expectations_read(struct registry *registry, const struct registry_root *root, struct error *err);
+
+/* Reads fleet.yaml of a root, where there is one. */
+enum status fleet_read(struct registry *registry, const struct registry_root *root, struct error *err);
 
 /* Fills registry->cases from hashes.txt of a root, and by expansion where there is none. With `update` every list is
  * expanded anew around the listed combinations. */

@@ -199,9 +199,8 @@ static bool has_log(const char *path)
     return found;
 }
 
-/* `path` as a URI; a relative path gets "./" in front, so that no name has a meaning of its own (":memory:").
- * Freed with sqlite3_free. */
-static char *path_as_uri(const char *path, const char *query)
+/* A relative path gets "./" in front, so that no name has a meaning of its own (":memory:"). */
+char *store_uri(const char *path, const char *query)
 {
     sqlite3_str *uri = sqlite3_str_new(NULL);
     sqlite3_str_appendall(uri, path[0] == '/' ? "file://" : "file:./");
@@ -218,13 +217,14 @@ static char *path_as_uri(const char *path, const char *query)
 static int connect_and_read(struct store *store, const char *query, int flags, int numbers[3])
 {
     sqlite3_stmt *statement = NULL;
-    char         *uri = path_as_uri(store->path, query);
+    char         *uri = store_uri(store->path, query);
     if (uri == NULL)
         return SQLITE_NOMEM;
     sqlite3_close(store->db);
     store->db = NULL;
     int rc = sqlite3_open_v2(uri, &store->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
-    sqlite3_free(uri);
+    sqlite3_free(store->uri);
+    store->uri = uri;
     if (rc != SQLITE_OK)
         return rc;
     sqlite3_extended_result_codes(store->db, 1);
@@ -246,12 +246,16 @@ static int connect_and_read(struct store *store, const char *query, int flags, i
  * none, the file is at rest and is read as such. */
 static enum status connect_to(struct store *store, const struct file_facts *facts, int numbers[3], struct error *err)
 {
-    int flags = SQLITE_OPEN_READONLY;
-    if (store->writable)
+    int         flags = SQLITE_OPEN_READONLY;
+    const char *query = "?mode=ro";
+    if (store->writable) {
         flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    else if (facts->writable)
+        query = "";
+    } else if (facts->writable) {
         flags = SQLITE_OPEN_READWRITE;
-    int rc = connect_and_read(store, "", flags, numbers);
+        query = "?mode=rw";
+    }
+    int rc = connect_and_read(store, query, flags, numbers);
     if (rc != SQLITE_OK && !facts->writable && !store->writable && !has_log(store->path) &&
         ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY || (rc & 0xff) == SQLITE_IOERR))
         rc = connect_and_read(store, "?immutable=1", SQLITE_OPEN_READONLY, numbers);
@@ -382,6 +386,7 @@ void store_close(struct store *store)
     for (int i = 0; i < STORE_MAX_PREPARED; i++)
         sqlite3_finalize(store->prepared[i]);
     sqlite3_close(store->db);
+    sqlite3_free(store->uri);
     free(store->path);
     free(store);
 }

@@ -25,6 +25,7 @@
 struct store {
     sqlite3      *db;
     char         *path; /* as given, for messages */
+    char         *uri;  /* what SQLite was given: the path and how it may be opened */
     bool          writable;
     sqlite3_stmt *prepared[STORE_MAX_PREPARED];
 };
@@ -45,6 +46,12 @@ extern const char *const store_schema_scripts[];
 /* Brings the database to version `n_scripts`, each step in a transaction of its own; a step that another process has
  * made meanwhile is left out. Steps never go backward. */
 enum status store_migrate(struct store *store, const char *const *scripts, int n_scripts, struct error *err);
+
+/* Reads the schema version of the file. */
+enum status store_read_version(struct store *store, int *version, struct error *err);
+
+/* `path` as a URI, with a query ("?mode=rw") behind it; freed with sqlite3_free. NULL when out of memory. */
+char *store_uri(const char *path, const char *query);
 
 /* Checks that every table and view of `version` is there with its columns; more of them do no harm. */
 enum status store_check_schema(struct store *store, int version, struct error *err);

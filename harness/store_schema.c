@@ -26,7 +26,7 @@ int store_schema_version(void)
     return (int)(sizeof store_schema_scripts / sizeof store_schema_scripts[0]);
 }
 
-static enum status read_version(struct store *store, int *version, struct error *err)
+enum status store_read_version(struct store *store, int *version, struct error *err)
 {
     enum status   status = STATUS_OK;
     sqlite3_stmt *statement = NULL;
@@ -46,11 +46,11 @@ static enum status migrate_step(struct store *store, const char *script, int ver
     enum status status = store_execute(store, "BEGIN IMMEDIATE", "locking the database for its schema", err);
     if (status != STATUS_OK)
         return status;
-    status = read_version(store, &now, err);
+    status = store_read_version(store, &now, err);
     if (status == STATUS_OK && now == version)
         status = store_execute(store, script, "writing the schema", err);
     if (status == STATUS_OK)
-        status = read_version(store, &now, err);
+        status = store_read_version(store, &now, err);
     if (status == STATUS_OK && now <= version)
         status = error_set(err, STATUS_BOOKS, "%s: the schema script of version %d does not set user_version",
                            store->path, version + 1);
@@ -64,11 +64,11 @@ static enum status migrate_step(struct store *store, const char *script, int ver
 enum status store_migrate(struct store *store, const char *const *scripts, int n_scripts, struct error *err)
 {
     int         version = 0;
-    enum status status = read_version(store, &version, err);
+    enum status status = store_read_version(store, &version, err);
     while (status == STATUS_OK && version < n_scripts) {
         status = migrate_step(store, scripts[version], version, err);
         if (status == STATUS_OK)
-            status = read_version(store, &version, err);
+            status = store_read_version(store, &version, err);
     }
     return status;
 }

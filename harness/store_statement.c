@@ -8,14 +8,6 @@
 
 _Static_assert(PREPARED_COUNT <= STORE_MAX_PREPARED, "struct store has too few slots for prepared statements");
 
-/* A result that may stand in `latest`: judged (schema.sql: verdicts 0 to 6), of a run that counts, and no planted
- * fault of a run about the harness itself. */
-#define MAY_BE_LATEST                                                                                                \
-    "result.verdict <= 6 AND run.excluded_reason IS NULL AND NOT (run.meta AND run_provider.provider GLOB 'faulty/*') "
-
-#define RUN_OF_RESULT                                                                                                \
-    "result JOIN run_provider ON run_provider.id = result.run_provider JOIN run ON run.id = run_provider.run "
-
 static const char *const prepared_sql[PREPARED_COUNT] = {
     [PREPARED_BEGIN] = "BEGIN IMMEDIATE",
     [PREPARED_COMMIT] = "COMMIT",
