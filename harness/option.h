@@ -30,7 +30,10 @@ enum command_bit {
     COMMAND_EXCLUDE = 1 << 21,
     COMMAND_QUERY = 1 << 22,
     COMMAND_FLEET = 1 << 23,
-    COMMAND_ALL = (1 << 24) - 1
+    COMMAND_COMPARE = 1 << 24,
+    COMMAND_REPORT = 1 << 25,
+    COMMAND_GUARD = 1 << 26,
+    COMMAND_ALL = (1 << 27) - 1
 };
 
 struct option_list {

@@ -31,10 +31,11 @@ WITH chosen AS MATERIALIZED (
            ltrim(CASE WHEN r.provider_digest IS NOT lag(r.provider_digest) OVER nights THEN ', build' ELSE '' END
               || CASE WHEN r.driver IS NOT lag(r.driver) OVER nights THEN ', driver' ELSE '' END
               || CASE WHEN r.toolchain IS NOT lag(r.toolchain) OVER nights THEN ', compiler' ELSE '' END, ', ') AS with_new
+    -- CROSS JOIN: the planner would rather start from all runs.
     FROM chosen AS c
-         JOIN results AS r ON r.case_name = c.case_name AND r.device_id = c.device_id AND r.provider = c.provider
+         CROSS JOIN results AS r ON r.case_name = c.case_name AND r.device_id = c.device_id AND r.provider = c.provider
                           AND r.origin = c.origin AND r.input_hash IS c.input_hash
-         JOIN runs AS n ON n.run = r.run
+         CROSS JOIN runs AS n ON n.run = r.run
     WINDOW nights AS (PARTITION BY r.device_id, r.provider, r.origin, r.case_name, r.input_hash
                       ORDER BY r.started_at, r.run, r.attempt)
 )

@@ -15,7 +15,7 @@ if sed 1d answer | grep -vq '|gfx1100|GPU-'; then echo "arch=gfx1100 let others 
 # Every question says what it answers, names its parameters, and uses exactly those.
 for file in "$reports"/*.sql; do
     name=$(basename "$file" .sql)
-    head -1 "$file" | grep -q "^-- $name: ." || { echo "$file: its first line is not '-- $name: ...'"; exit 1; }
+    head -3 "$file" | grep -q "^-- $name: ." || { echo "$file: has no line '-- $name: ...' on top"; exit 1; }
     grep -oE '^-- :[a-z_]+ ' "$file" | tr -d ' -' | sort -u >declared
     sed 's/--.*//' "$file" | grep -oE ':[a-z_]+' | sort -u >used
     diff declared used || { echo "$file: parameters declared (<) and used (>) differ"; exit 1; }
