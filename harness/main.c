@@ -24,6 +24,7 @@ static const struct {
     {"bench", COMMAND_BENCH, command_bench, "", "how fast the suite itself is, as ratios to named baselines"},
     {"compare", COMMAND_COMPARE, command_compare, "A B",
      "two runs, labels, devices or providers: SAME FIXED BROKEN NEW GONE DIFFERS"},
+    {"report", COMMAND_REPORT, command_report, "--html DIR", "the database as pages: verdicts, regressions, times, runs"},
     {"query", COMMAND_QUERY, command_query, "[NAME ..]", "ask the database; without a name: what can be asked"},
     {"merge", COMMAND_MERGE, command_merge, "DST SRC..", "many runners' databases into one"},
     {"exclude", COMMAND_EXCLUDE, command_exclude, "RUN", "void a run without deleting it"},

@@ -52,6 +52,7 @@ static const struct {
     {"csv", NULL, OPTION_FLAG, PLACE(csv), 0, 0, COMMAND_QUERY | COMMAND_COMPARE, "print the answer as CSV"},
     {"markdown", NULL, OPTION_FLAG, PLACE(as_markdown), 0, 0, COMMAND_QUERY | COMMAND_COMPARE,
      "print the answer as a Markdown table"},
+    {"html", "DIR", OPTION_TEXT, PLACE(html), 0, 0, COMMAND_REPORT, "the folder the pages are written to"},
     {"fail-on", "NAME", OPTION_LIST, PLACE(fail_on), 0, 0, COMMAND_QUERY | COMMAND_COMPARE,
      "exit with 1 when this query (compare: this outcome) answers anything; repeatable"},
     {"shared", "DIR", OPTION_TEXT, PLACE(shared), 0, 0, COMMAND_FLEET, "a folder that every node sees"},

@@ -55,6 +55,7 @@ struct settings {
     bool               csv, as_markdown, dry_run, wait, no_resubmit;
     struct option_list fail_on;    /* names of queries */
     struct option_list parameters; /* of a query: name (up to a '='), value, name, value .. */
+    const char        *html;       /* folder of the pages */
     const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown;
     int64_t            repeat, retry, timeout, jobs;
     bool               json, update, fail_fast, require_clean_env, help;
