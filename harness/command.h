@@ -22,6 +22,8 @@ enum status command_merge(const struct settings *settings, struct error *err);
 enum status command_exclude(const struct settings *settings, struct error *err);
 enum status command_fleet(const struct settings *settings, struct error *err);
 enum status command_query(const struct settings *settings, struct error *err);
+enum status command_report(const struct settings *settings, struct error *err);
+enum status command_compare(const struct settings *settings, struct error *err);
 enum status command_worker(const struct settings *settings, struct error *err);
 
 #endif

@@ -30,7 +30,10 @@ enum command_bit {
     COMMAND_EXCLUDE = 1 << 21,
     COMMAND_QUERY = 1 << 22,
     COMMAND_FLEET = 1 << 23,
-    COMMAND_ALL = (1 << 24) - 1
+    COMMAND_COMPARE = 1 << 24,
+    COMMAND_REPORT = 1 << 25,
+    COMMAND_GUARD = 1 << 26,
+    COMMAND_ALL = (1 << 27) - 1
 };
 
 struct option_list {
@@ -52,6 +55,7 @@ struct settings {
     bool               csv, as_markdown, dry_run, wait, no_resubmit;
     struct option_list fail_on;    /* names of queries */
     struct option_list parameters; /* of a query: name (up to a '='), value, name, value .. */
+    const char        *html;       /* folder of the pages */
     const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown;
     const char        *shard, *resume, *junit;
     int64_t            repeat, retry, timeout, jobs;

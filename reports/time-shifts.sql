@@ -1,0 +1,80 @@
+-- time-shifts: kernels that got slower or faster, against the same device's own history; may answer AMBIGUOUS
+-- :arch      architecture, a glob (default: *)
+-- :device    device_id, a glob (default: *)
+-- :provider  provider, a glob (default: *)
+-- :case      case_name, a glob (default: *)
+-- :percent   smaller steps are not reported (default: 5)
+-- :days      so many days before the newest run count (default: 90)
+--
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- Method. Per series, in order of time, x = ln(kernel_us_p50) of good results. Lone outliers are taken out first: x is
+-- replaced by the median of itself and its two neighbours. Noise s is the median of |x - x before| over the series,
+-- divided by 0.954 (which makes it the standard deviation of normal noise); at least 0.2 %. It knows steps and drift of
+-- the machine only as what one night differs from the next, so one step does not inflate it. At each run, the mean of
+-- up to 10 runs before it is set against the mean of it and up to 9 after: step = their difference,
+-- z = |step| / (s * sqrt(1/n_before + 1/n_after)). A shift stands where z is the largest within 10 runs.
+--   SLOWER, FASTER   step >= :percent, z >= 6, at least 3 runs before and 3 from the step on
+--   AMBIGUOUS        step >= :percent, but 3 <= z < 6, or fewer than 3 runs on one side: wait, or measure again
+-- Several steps of one series are several rows. still: whether the newest runs are at the level after the step.
+WITH timed AS (
+    SELECT r.case_name, r.device_id, r.arch, r.provider, r.origin, r.input_hash, r.started_at, r.run, r.driver,
+           r.toolchain, r.provider_digest, r.source_commit, ln(r.kernel_us_p50) AS x
+    FROM runs AS n CROSS JOIN results AS r ON r.run = n.run
+    WHERE NOT n.excluded AND r.kernel_us_p50 > 0
+      AND n.started_at >= (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(started_at),
+                                           '-' || CAST(COALESCE(:days, 90) AS INTEGER) || ' days') FROM runs)
+      AND r.verdict IN ('pass', 'xpass') AND r.device_id GLOB COALESCE(:device, '*')
+      AND r.provider GLOB COALESCE(:provider, '*') AND r.case_name GLOB COALESCE(:case, '*')
+      AND (COALESCE(r.arch, '') GLOB COALESCE(:arch, '*') OR r.arch GLOB :arch || ':*')
+), night AS (
+    -- What never left a band of :percent cannot have made such a step: many series end here.
+    SELECT * FROM (
+        SELECT *, dense_rank() OVER (ORDER BY case_name, device_id, provider, origin, input_hash) AS id,
+               max(x) OVER series - min(x) OVER series AS band
+        FROM timed WINDOW series AS (PARTITION BY case_name, device_id, provider, origin, input_hash))
+    WHERE band >= ln(1 + COALESCE(:percent, 5) / 100.0)
+), smooth AS MATERIALIZED (
+    SELECT *, abs(x - lag(x) OVER nights) AS hop, lag(run) OVER nights AS run_before,
+           lag(source_commit) OVER nights AS commit_before, lag(provider_digest) OVER nights AS digest_before,
+           lag(driver) OVER nights AS driver_before, lag(toolchain) OVER nights AS toolchain_before,
+           row_number() OVER nights AS place,
+           max(min(x, COALESCE(lag(x) OVER nights, x)),
+               min(max(x, COALESCE(lag(x) OVER nights, x)), COALESCE(lead(x) OVER nights, x))) AS y
+    FROM night WINDOW nights AS (PARTITION BY id ORDER BY started_at, run)
+), noise AS MATERIALIZED (
+    SELECT id, max(avg(hop) / 0.954, 0.002) AS s FROM (
+        SELECT id, hop, row_number() OVER (PARTITION BY id ORDER BY hop) AS place, count(*) OVER (PARTITION BY id) AS n
+        FROM smooth WHERE hop IS NOT NULL)
+    WHERE place IN ((n + 1) / 2, (n + 2) / 2) GROUP BY id
+), step AS (
+    SELECT *, avg(y) OVER before AS y_before, count(*) OVER before AS n_before,
+           avg(y) OVER after AS y_after, count(*) OVER after AS n_after
+    FROM smooth
+    WINDOW before AS (PARTITION BY id ORDER BY place ROWS BETWEEN 10 PRECEDING AND 1 PRECEDING),
+           after AS (PARTITION BY id ORDER BY place ROWS BETWEEN CURRENT ROW AND 9 FOLLOWING)
+), scored AS (
+    SELECT step.*, y_after - y_before AS size, s,
+           abs(y_after - y_before) / (s * sqrt(1.0 / n_before + 1.0 / n_after)) AS z
+    FROM step JOIN noise USING (id) WHERE n_before > 0
+), peak AS (
+    SELECT *, max(z) OVER (PARTITION BY id ORDER BY place ROWS BETWEEN 10 PRECEDING AND 10 FOLLOWING) AS highest,
+           last_value(y) OVER (PARTITION BY id ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING
+                                                                   AND UNBOUNDED FOLLOWING) AS y_newest
+    FROM scored
+)
+SELECT CASE WHEN z < 6 OR n_before < 3 OR n_after < 3 THEN 'AMBIGUOUS'
+            WHEN size > 0 THEN 'SLOWER' ELSE 'FASTER' END AS answer,
+       case_name, arch, device_id, provider, origin, round(100 * (exp(size) - 1), 1) AS percent,
+       round(exp(y_before), 2) AS us_before, round(exp(y_after), 2) AS us_after, round(z, 1) AS z,
+       round(100 * s, 2) AS noise_percent, n_before, n_after, started_at AS shifted_at, run AS first_run,
+       run_before AS last_run_before,
+       COALESCE(commit_before, 'unknown') || '..' || COALESCE(source_commit, 'unknown') AS commits,
+       COALESCE(nullif(ltrim(CASE WHEN provider_digest IS NOT digest_before THEN ', build' ELSE '' END
+           || CASE WHEN driver IS NOT driver_before THEN ', driver' ELSE '' END
+           || CASE WHEN toolchain IS NOT toolchain_before THEN ', compiler' ELSE '' END, ', '), ''),
+           'nothing on record') AS changed,
+       CASE WHEN abs(y_newest - y_after) < abs(size) / 2 THEN 'still' ELSE 'no longer' END AS still
+FROM peak
+WHERE z = highest AND z >= 3 AND abs(size) >= ln(1 + COALESCE(:percent, 5) / 100.0)
+ORDER BY answer = 'AMBIGUOUS', abs(size) DESC, case_name, device_id;
