@@ -46,4 +46,22 @@ while [ "$killed" -lt "$kills" ] && [ "$tries" -lt $((kills * 6)) ]; do
 done
 [ "$killed" -ge "$kills" ] || fail "only $killed of $tries runs could be killed under way"
 [ "$in_the_middle" -ge 3 ] || fail "no run was killed in the middle ($in_the_middle of $killed)"
+# The same where the provider is at fault: what was counted before the kill counts after it, so that it is given up after
+# ten crashes in all.
+crashing=$BUILD/harness/tests/plugins/crash_on_launch.so
+"$TOPKCTS" run --provider "$crashing" --jobs 1 --db k.db --label crashes >/dev/null 2>&1
+[ $? = 1 ] || fail "the crashing run is not exit 1"
+books crashes >expected
+for round in 1 2 3; do
+    "$TOPKCTS" run --provider "$crashing" --jobs 1 --db k.db --label "crashes$round" >log 2>&1 &
+    runner=$!
+    run="run = (select run from runs where label = 'crashes$round')"
+    while [ "$(sqlite3 k.db "select count(*) from results where $run and verdict = 'crash'")" -lt $((round * 2)) ]; do sleep 0.02; done
+    kill -9 "$runner" 2>/dev/null
+    wait "$runner" 2>/dev/null
+    "$TOPKCTS" run --resume "$(sqlite3 k.db "select run from runs where label = 'crashes$round'")" --db k.db >log 2>&1
+    [ $? = 1 ] || fail "the resumed crashing run is not exit 1"
+    books "crashes$round" >got
+    cmp -s expected got || fail "the crashing run differs: $(diff expected got | head -5)"
+done
 echo "$killed runs killed, $in_the_middle of them in the middle; all books equal"
