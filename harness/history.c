@@ -43,7 +43,7 @@ static enum status recall(const struct runner *runner, size_t row, struct store 
                        "SELECT verdict, expected FROM (SELECT verdict, expected, started_at, run, attempt, "
                        "max(attempt) OVER (PARTITION BY run, provider_digest, input_hash) AS last FROM results WHERE "
                        "case_name = ?1 AND device_id = ?2 AND provider = ?3 AND origin = ?4 AND verdict NOT IN "
-                       "('notrun', 'skip', 'error')) WHERE attempt = last ORDER BY started_at DESC, run DESC LIMIT 100",
+                       "('notrun', 'skip', 'error') AND run NOT IN (SELECT run FROM runs WHERE excluded)) WHERE attempt = last ORDER BY started_at DESC, run DESC LIMIT 100",
                        parameters, sizeof parameters / sizeof parameters[0], take_past, past, err);
 }
 
