@@ -23,8 +23,6 @@ await() { # text command...: until the command says so
 has() { [ "$(mine "$1" | grep -c .)" -ge "$2" ]; }
 none() { [ -z "$(mine "$1")" ]; }
 
-cat >both.sh <<'S'
-S
 "$TOPKCTS" run row-lengths --jobs 1 --provider "$plugins/daemonizes.so" --provider "$plugins/hang_in_launch.so" --timeout 30 --db c.db >log 2>&1 &
 runner=$!
 await "no worker came up" has "$runner\\." 1
