@@ -50,6 +50,9 @@ expect 0 "known" "$TOPKCTS" merge all.db two.db
 # query
 expect 0 "stale" "$TOPKCTS" query
 expect 2 "suggest-est" "$TOPKCTS" query no-such-query --db all.db
+for sql in "$(dirname "$TOPKCTS")"/../reports/*.sql; do
+    grep -qF "$(sed -n "s/^-- $(basename "$sql" .sql): //p" "$sql")" out || { cat out; fail "no summary of $sql"; }
+done
 expect 2 "--last" "$TOPKCTS" query runs --no-such 3 --db all.db
 expect 3 "no such file" "$TOPKCTS" query runs --db nowhere.db
 expect 2 "exclude each other" "$TOPKCTS" query runs --json --csv --db all.db
