@@ -61,6 +61,10 @@ static void add_run_arguments(struct fleet_plan *plan, struct arena *arena, cons
     add_number(plan, arena, "--retry", settings->retry);
     add_number(plan, arena, "--timeout", settings->timeout);
     add_number(plan, arena, "--jobs", settings->jobs);
+    add_number(plan, arena, "--case-timeout", settings->case_timeout);
+    add_number(plan, arena, "--inactivity", settings->inactivity);
+    add_number(plan, arena, "--time-limit", settings->time_limit);
+    add_number(plan, arena, "--budget", settings->budget);
     add_text(plan, arena, "--label", settings->label ? settings->label : plan->name);
     if (settings->require_clean_env)
         add_argument(plan, arena, "--require-clean-env");

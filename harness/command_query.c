@@ -60,8 +60,11 @@ static bool is_among(const struct option_list *list, const char *name)
 static enum status ask_for(struct asking *asking, const char *name, struct error *err)
 {
     const struct report_query *query = NULL;
-    if (report_query_find(asking->queries, asking->n_queries, name, &query, err))
+    if (report_query_find(asking->queries, asking->n_queries, name, &query, err)) {
+        for (size_t q = 0; q < asking->n_queries; q++)
+            fprintf(stderr, "%-14s %s\n", asking->queries[q].name, asking->queries[q].summary);
         return err->status;
+    }
     for (size_t i = 0; i < asking->n_asked; i++)
         if (asking->asked[i] == query)
             return STATUS_OK;

@@ -104,7 +104,7 @@ enum status report_queries_read(const char *folder, struct arena *arena, struct 
 enum status report_query_find(const struct report_query *queries, size_t n_queries, const char *name,
                               const struct report_query **found, struct error *err)
 {
-    char   names[800] = "";
+    char   names[900] = "";
     size_t used = 0;
     for (size_t i = 0; i < n_queries; i++) {
         if (strcmp(queries[i].name, name) == 0) {
@@ -112,10 +112,9 @@ enum status report_query_find(const struct report_query *queries, size_t n_queri
             return STATUS_OK;
         }
         if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "\n  %-14s %s", queries[i].name,
-                                     queries[i].summary);
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", queries[i].name);
     }
-    return error_set(err, STATUS_USAGE, "no query '%.60s'; there are%s", name, names);
+    return error_set(err, STATUS_USAGE, "no query '%.60s'; there are %s", name, names);
 }
 
 const struct report_parameter *report_parameter_find(const struct report_query *query, const char *given, size_t n)

@@ -33,7 +33,7 @@ struct report_query {
 enum status report_queries_read(const char *folder, struct arena *arena, struct report_query **queries,
                                 size_t *n_queries, struct error *err);
 
-/* The question of that name; STATUS_USAGE with all names and summaries otherwise. */
+/* The question of that name; STATUS_USAGE with all names otherwise. */
 enum status report_query_find(const struct report_query *queries, size_t n_queries, const char *name,
                               const struct report_query **found, struct error *err);
 

@@ -99,17 +99,15 @@ static const char *quoted(struct arena *arena, const char *word)
     size_t n = 0;
     text[n++] = '\'';
     for (; *word; word++)
-        if (*word == '\'') {
-            memcpy(text + n, "'\\''", 4);
-            n += 4;
-        } else {
+        if (*word == '\'')
+            n = (size_t)(stpcpy(text + n, "'\\''") - text);
+        else
             text[n++] = *word;
-        }
     text[n] = '\'';
     return text;
 }
 
-/* $1, $2 .. of the text below: folder, program, arguments, number of shards. */
+/* A format: folder, program, arguments, number of shards. */
 static const char shard_script[] =
     "#!/bin/sh\n"
     "# Written by `topkcts fleet`: one shard of a run. Its database stays on this node's own disk while it is written\n"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # How fast databases are merged: makes N databases (default 200) of 5000 results each, every one a night of its own on
-# one of 20 devices, merges them into one and prints results per second.
+# one of 20 devices, merges them into one and prints results per second, with the processor time (user+system): on a
+# machine that does other things, only that is comparable.
 #
 #     TOPKCTS=build/topkcts sh harness/tests/merge_load.sh [N]
 set -eu
@@ -39,10 +40,11 @@ while [ $i -lt "$databases" ]; do
     i=$((i + 1))
 done
 begin=$(date +%s%N)
-"$topkcts" merge "$folder/all.db" "$folder"/night-*.db
+sh -c '"$@" && times' sh "$topkcts" merge "$folder/all.db" "$folder"/night-*.db >"$folder/first.txt"
+cat "$folder/first.txt"
 end=$(date +%s%N)
 "$topkcts" merge "$folder/all.db" "$folder"/night-*.db
 again=$(date +%s%N)
 results=$(sqlite3 "$folder/all.db" 'SELECT count(*) FROM result')
 [ "$results" = $((databases * 5000)) ] || { echo "expected $((databases * 5000)) results, found $results"; exit 1; }
-echo "$databases databases of 5000 results: $(((end - begin) / 1000000)) ms, $((results * 1000 / ((end - begin) / 1000000 + 1))) results a second; again: $(((again - end) / 1000000)) ms; $(stat -c %s "$folder/all.db") bytes"
+echo "$databases databases of 5000 results: $(((end - begin) / 1000000)) ms, $((results * 1000 / ((end - begin) / 1000000 + 1))) results a second; processor time $(tail -n 1 "$folder/first.txt" | tr ' ' '+'); again: $(((again - end) / 1000000)) ms; $(stat -c %s "$folder/all.db") bytes"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # merge, exclude and query as people use them: exit codes, messages, forms of answers, stale nights.
 set -eu
+home=$(cd "$(dirname "$0")/../../.." && pwd)
 fail() { echo "$*"; exit 1; }
 expect() { # expect CODE TEXT command..: the exit code, and a text in what was printed
     code=$1 text=$2
@@ -50,6 +51,9 @@ expect 0 "known" "$TOPKCTS" merge all.db two.db
 # query
 expect 0 "stale" "$TOPKCTS" query
 expect 2 "suggest-est" "$TOPKCTS" query no-such-query --db all.db
+for sql in "$home"/reports/*.sql; do
+    grep -qF "$(sed -n "s/^-- $(basename "$sql" .sql): //p" "$sql")" out || { cat out; fail "no summary of $sql"; }
+done
 expect 2 "--last" "$TOPKCTS" query runs --no-such 3 --db all.db
 expect 3 "no such file" "$TOPKCTS" query runs --db nowhere.db
 expect 2 "exclude each other" "$TOPKCTS" query runs --json --csv --db all.db
@@ -64,8 +68,7 @@ expect 0 "| --- |" "$TOPKCTS" query runs --markdown --db all.db
 [ "$(python3 -c 'import csv; print([r["label"] for r in csv.DictReader(open("out.csv", newline=""))])')" = "['second', 'first']" ] || fail "query --csv"
 
 # Every question also runs in plain sqlite3, which leaves parameters NULL.
-reports=$(dirname "$TOPKCTS")/../reports
-for sql in "$reports"/*.sql; do
+for sql in "$home"/reports/*.sql; do
     sqlite3 -bail all.db ".read '$sql'" >out 2>&1 || { cat out; fail "$sql in plain sqlite3"; }
 done
 
@@ -109,7 +112,7 @@ expect 2 "twice" "$TOPKCTS" list --registry private
 
 # suggest-est: the 90th percentile of ten nights of 61 to 70 seconds is 69, rounded up to 70; a killed night says nothing.
 rm -f est.db
-sqlite3 est.db ".read $(dirname "$TOPKCTS")/../harness/schema.sql" "
+sqlite3 est.db ".read $home/harness/schema.sql" "
 INSERT INTO device VALUES (1, 'GPU-1');
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 11)
 INSERT INTO run (id, run, started_at, ended_at, suite, exit_code, meta)

@@ -6,9 +6,9 @@ What SGLang's runner asks of a file, and how it is met here:
 - It is started as `python3 FILE -f`; -f is accepted and changes nothing. It ends with 0 or 1 and nothing else: other
   codes would make the outer script run everything again.
 - A run that judged too little is red: the file says how many cases are the least.
-- It keeps a budget below the runner's limit (900 s), so that the books are closed before anybody is killed.
+- It keeps a budget below the runner's limit (900 s), so that the books are closed before anybody is killed: topkcts knows the budget, and is watched from here as well.
 - Whether a red file is tried again is decided by words on its output. So the output is one line of neutral words, and
-  everything else stands in files: the log, the database, JSON lines, and the Markdown of the step summary.
+  everything else stands in files: the log, the database, JSON lines, JUnit, and the Markdown of the step summary.
 
 Environment: TOPKCTS_HOME, the checkout of topkcts (default: where this file stands); TOPKCTS_OUTPUT, where files go
 (default: ./topkcts-output); TOPKCTS_SUITE, TOPKCTS_PROVIDER, TOPKCTS_DEVICE and TOPKCTS_MINIMUM, to try the file on
@@ -95,12 +95,13 @@ def run_suite(name, suite, minimum, budget_seconds, provider):
             return 1
         command = [str(program), "run", "--suite", suite, "--db", str(database), "--label", name,
                    "--provider", os.environ.get("TOPKCTS_PROVIDER", provider),
+                   "--time-limit", str(budget_seconds), "--junit", str(output / f"{name}.xml"),
                    "--json-lines", str(output / f"{name}.jsonl"),
                    "--markdown", os.environ.get("GITHUB_STEP_SUMMARY") or str(output / f"{name}.md")]
         if os.environ.get("TOPKCTS_DEVICE"):
             command += ["--device", os.environ["TOPKCTS_DEVICE"]]
         try:
-            status = run_within(command, budget_seconds, log)
+            status = run_within(command, budget_seconds + CLOSING_SECONDS / 2, log)
         except OSError as problem:
             log.write(f"{problem}\n".encode())
             status = -1
