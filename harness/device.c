@@ -2,11 +2,14 @@
 /* Device names and the list of backends; see device.h. */
 #include "harness/device.h"
 
+#include "harness/gpu_probe.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct device_backend *const device_backends[] = {&device_host_backend, &device_sim_backend, NULL};
+const struct device_backend *const device_backends[] = {&device_host_backend, &device_sim_backend,
+                                                         &device_hip_backend, &device_cuda_backend, NULL};
 
 enum status device_parse(const char *name, const struct device_backend **backend, int *ordinal, struct error *err)
 {
@@ -49,4 +52,15 @@ enum status device_describe(const char *name, struct store_device *record, struc
     if (device_parse(name, &backend, &ordinal, err))
         return err->status;
     return backend->describe(name, ordinal, record, err);
+}
+
+bool device_is_gpu(const char *name)
+{
+    return strncmp(name, "cuda", 4) == 0 || strncmp(name, "hip", 3) == 0;
+}
+
+enum status device_count(const struct device_backend *backend, int *n, struct error *err)
+{
+    *n = 1;
+    return device_is_gpu(backend->name) ? gpu_probe_count(backend->name, n, err) : STATUS_OK;
 }

@@ -3,6 +3,7 @@
  * A device, as the judge sees it: memory that a provider can be launched on. Used in worker processes only.
  *
  *     device.c        names, the list of backends          device_host.c   plain CPU memory, and the simulator on top
+ *     device_gpu.c    CUDA and HIP devices, through the driver table
  *
  * Adding a backend is one source with a `const struct device_backend` and one line in the list of device.c.
  */
@@ -18,6 +19,8 @@
 #include <stdint.h>
 
 struct device_backend;
+
+enum device_stream { STREAM_MAIN, STREAM_OTHER };
 
 /* An open device. Fields are read-only for others. */
 struct device {
@@ -58,6 +61,28 @@ struct device_backend {
 
     /* Optional. Waits until everything on the stream has ended; a device fault is STATUS_FAIL. */
     enum status (*finish)(struct device *device, void *stream, struct error *err);
+
+    /* Optional: on devices with streams. STREAM_MAIN serves every launch that asks for no other. */
+    void *(*stream)(struct device *device, enum device_stream which);
+
+    /* Optional, with `stream`. Enqueues about a millisecond of memory traffic there. */
+    enum status (*keep_busy)(struct device *device, void *stream, struct error *err);
+
+    /* Optional, with `stream`. Like `write`, behind what is enqueued there. The bytes may be read until it has ended. */
+    enum status (*write_behind)(struct device *device, void *stream, void *to, const void *from, size_t bytes,
+                                struct error *err);
+
+    /* Optional: on devices with graphs. What is launched on the stream between begin and end is kept, not run. */
+    enum status (*capture_begin)(struct device *device, void *stream, struct error *err);
+    enum status (*capture_end)(struct device *device, void *stream, void **graph, struct error *err);
+    enum status (*graph_launch)(struct device *device, void *graph, void *stream, struct error *err);
+    void (*graph_free)(struct device *device, void *graph);
+
+    /* Optional. Microseconds on the stream from `begin` to `end`. `flush_cache` makes the next launch start cold. */
+    enum status (*time_begin)(struct device *device, void *stream, struct error *err);
+    enum status (*time_end)(struct device *device, void *stream, double *microseconds, struct error *err);
+    enum status (*flush_cache)(struct device *device, void *stream, struct error *err);
+    int32_t (*clock_mhz)(struct device *device);
 };
 
 /* All backends, NULL-terminated, in the order of `topkcts devices`. */
@@ -73,6 +98,12 @@ void        device_close(struct device *device);
 /* The record of the device of that name, for the store. */
 enum status device_describe(const char *name, struct store_device *record, struct error *err);
 
-extern const struct device_backend device_host_backend, device_sim_backend;
+/* How many devices of a backend this machine has; with the reason in *err when that cannot be told. */
+enum status device_count(const struct device_backend *backend, int *n, struct error *err);
+
+/* Whether a device of that name is a GPU: launched by one worker at a time, in a process that may lose it. */
+bool device_is_gpu(const char *name);
+
+extern const struct device_backend device_host_backend, device_sim_backend, device_hip_backend, device_cuda_backend;
 
 #endif

@@ -29,6 +29,8 @@ static const struct {
     {"merge", COMMAND_MERGE, command_merge, "DST SRC..", "many runners' databases into one"},
     {"exclude", COMMAND_EXCLUDE, command_exclude, "RUN", "void a run without deleting it"},
     {"fleet", COMMAND_FLEET, command_fleet, "[PATTERN..]", "one run on many machines, through Slurm"},
+    {"code-objects", COMMAND_CODE_OBJECTS, command_code_objects, "[FOLDER]",
+     "v1 as built ahead of time: what each kernel needs, within limits or not"},
     {"worker", COMMAND_WORKER, command_worker, "", NULL},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

@@ -60,7 +60,6 @@ static const struct {
     {"junit", "FILE", OPTION_TEXT, PLACE(junit), 0, 0, COMMAND_RUN, "every verdict as JUnit XML"},
     {"dump", "DIR", OPTION_TEXT, PLACE(dump), 0, 0, COMMAND_SHOW,
      "write inputs and expected outputs as .npy, and case.json"},
-    {"update", NULL, OPTION_FLAG, PLACE(update), 0, 0, COMMAND_CHECK, "expand all matrices anew and write hashes.txt"},
     {"reason", "TEXT", OPTION_TEXT, PLACE(reason), 0, 0, COMMAND_EXCLUDE, "why the run does not count"},
     {"csv", NULL, OPTION_FLAG, PLACE(csv), 0, 0, COMMAND_QUERY | COMMAND_COMPARE, "print the answer as CSV"},
     {"markdown", NULL, OPTION_FLAG, PLACE(as_markdown), 0, 0, COMMAND_QUERY | COMMAND_COMPARE,
@@ -81,6 +80,10 @@ static const struct {
     {"dry-run", NULL, OPTION_FLAG, PLACE(dry_run), 0, 0, COMMAND_FLEET, "write the folder and submit nothing"},
     {"collect", "FOLDER", OPTION_TEXT, PLACE(collect), 0, 0, COMMAND_FLEET,
      "what the job behind the shards does: merge, or submit lost shards again"},
+    {"update", NULL, OPTION_FLAG, PLACE(update), 0, 0, COMMAND_CHECK | COMMAND_CODE_OBJECTS,
+     "write anew what is derived: check: hashes.txt, from all matrices; code-objects: manifest.json"},
+    {"targets", "LIST", OPTION_TEXT, PLACE(targets), 0, 0, COMMAND_CODE_OBJECTS,
+     "targets that must be there, separated by commas"},
     {"registry", "DIR", OPTION_LIST, PLACE(registries), 0, 0,
      COMMAND_LIST | COMMAND_SHOW | COMMAND_CHECK | COMMAND_RUN | COMMAND_WORKER | COMMAND_PROVIDERS | COMMAND_DEVICES |
          COMMAND_QUERY | COMMAND_FLEET,

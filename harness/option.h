@@ -26,6 +26,7 @@ enum command_bit {
     COMMAND_RUN = 1 << 5,
     COMMAND_WORKER = 1 << 6,
     COMMAND_BENCH = 1 << 7,
+    COMMAND_CODE_OBJECTS = 1 << 19,
     COMMAND_MERGE = 1 << 20,
     COMMAND_EXCLUDE = 1 << 21,
     COMMAND_QUERY = 1 << 22,
@@ -58,6 +59,7 @@ struct settings {
     const char        *html;       /* folder of the pages */
     const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown;
     const char        *shard, *resume, *junit;
+    const char        *targets;
     int64_t            repeat, retry, timeout, jobs;
     int64_t            case_timeout, inactivity, time_limit, budget; /* seconds */
     bool               json, update, fail_fast, require_clean_env, help;
