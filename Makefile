@@ -66,7 +66,7 @@ LINK_LIBRARIES = $(shell pkg-config --libs $(LIBRARIES)) -lboost_context -ldl -l
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BUILD)/topkcts ## the program
+all: $(BUILD)/topkcts backends code-objects ## the program, its GPU backends, v1 for the GPUs that compilers here know
 
 run: all ## the main job: smoke on the simulator and the reference, verdicts in topkcts.db
 	$(BUILD)/topkcts run --suite smoke --provider v1 --provider reference
@@ -152,6 +152,8 @@ $(BUILD)/%.so: %.c harness/provider.h $(BUILD)/.flags | $(BUILD)/.packages-build
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) -Iharness -shared -fPIC -o $@ $<
 
 -include $(patsubst %.o,%.d,$(LIBRARY_OBJECTS) $(BUILD)/harness/main.o $(foreach f,$(TEST_FOLDERS),$(call test_objects,$(f))))
+
+include harness/gpu/gpu.mk
 
 # ---- tests --------------------------------------------------------------------------------------------------------
 

@@ -6,30 +6,45 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* The names a backend answers to, for the listing. */
-static const char *const listed_devices[] = {"host", "sim", "sim:32", "sim:64", "hip:0", "cuda:0", NULL};
+static void list_one(json_t *list, bool as_json, const char *name)
+{
+    struct store_device record;
+    struct error        why = {0};
+    bool                there = !device_describe(name, &record, &why);
+    if (as_json && there)
+        json_array_append_new(list, json_pack("{s:s, s:b, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s?, s:s?}", "device", name,
+                                              "available", 1, "device_id", record.device_id, "backend", record.backend,
+                                              "name", record.name, "arch", record.arch, "wave_size",
+                                              (int)record.wave_size, "lds_bytes", (json_int_t)record.lds_bytes,
+                                              "memory_bytes", (json_int_t)record.memory_bytes, "driver", record.driver,
+                                              "runtime", record.runtime));
+    else if (as_json)
+        json_array_append_new(list, json_pack("{s:s, s:b, s:s}", "device", name, "available", 0, "reason", why.text));
+    else if (there)
+        printf("%-8s %-16s %-10s id %s%s%s\n", name, record.name, record.arch, record.device_id,
+               record.driver ? ", driver " : "", record.driver ? record.driver : "");
+    else
+        printf("%-8s not available: %s\n", name, why.text);
+}
 
 enum status command_devices(const struct settings *settings, struct error *err)
 {
-    json_t *list = json_array();
+    static const char *const cpu_names[] = {"host", "sim", "sim:32", "sim:64"};
+    json_t                  *list = json_array();
     (void)err;
-    for (int i = 0; listed_devices[i]; i++) {
-        struct store_device record;
-        struct error        why = {0};
-        bool                there = !device_describe(listed_devices[i], &record, &why);
-        if (settings->json)
-            json_array_append_new(list, there ? json_pack("{s:s, s:b, s:s, s:s, s:s, s:i, s:I, s:I}", "device",
-                                                          listed_devices[i], "available", 1, "device_id",
-                                                          record.device_id, "name", record.name, "arch", record.arch,
-                                                          "wave_size", (int)record.wave_size, "lds_bytes",
-                                                          (json_int_t)record.lds_bytes, "memory_bytes",
-                                                          (json_int_t)record.memory_bytes)
-                                              : json_pack("{s:s, s:b, s:s}", "device", listed_devices[i], "available",
-                                                          0, "reason", why.text));
-        else if (there)
-            printf("%-8s %-16s %-10s id %s\n", listed_devices[i], record.name, record.arch, record.device_id);
-        else
-            printf("%-8s not available: %s\n", listed_devices[i], why.text);
+    for (size_t i = 0; i < sizeof cpu_names / sizeof cpu_names[0]; i++)
+        list_one(list, settings->json, cpu_names[i]);
+    for (int b = 0; device_backends[b]; b++) {
+        struct error unknown = {0};
+        int          n = 0;
+        if (!device_is_gpu(device_backends[b]->name))
+            continue;
+        device_count(device_backends[b], &n, &unknown);
+        for (int i = 0; i < (n > 0 ? n : 1); i++) { /* a backend without devices says why, on the line of its first */
+            char name[32];
+            snprintf(name, sizeof name, "%s:%d", device_backends[b]->name, i);
+            list_one(list, settings->json, name);
+        }
     }
     if (settings->json) {
         json_dumpf(list, stdout, JSON_INDENT(1));

@@ -7,6 +7,7 @@
 #include "harness/command.h"
 #include "harness/project.h"
 #include "harness/message.h"
+#include "harness/provider_gpu.h"
 #include "harness/worker_process.h"
 
 #include <stdio.h>
@@ -74,6 +75,10 @@ static void open_provider(struct worker *worker, const char *device)
         return;
     }
     worker->has_registry = true;
+    if (worker->loaded.is_gpu_kernel && provider_gpu_prepare(&err)) {
+        say_text(err.status == STATUS_FAIL ? MESSAGE_FAILED : MESSAGE_UNUSABLE, err.text);
+        return;
+    }
     int code = worker->loaded.provider->open(worker->device.ordinal, &worker->self, why, sizeof why);
     why[sizeof why - 1] = '\0';
     if (code != 0) {
@@ -136,7 +141,9 @@ enum status command_worker(const struct settings *settings, struct error *err)
         return error_set(err, STATUS_USAGE, "worker is started by 'topkcts run', not by hand");
     worker.settings = settings;
     struct error cause = {0};
-    if (provider_find(settings->providers.items[0], &name, &cause) || provider_load(&name, &worker.loaded, &cause)) {
+    struct provider_place place = {settings->devices.n ? settings->devices.items[0] : NULL, settings->origin};
+    if (provider_find(settings->providers.items[0], &name, &cause) ||
+        provider_load(&name, place.device ? &place : NULL, &worker.loaded, &cause)) {
         say_text(MESSAGE_UNUSABLE, cause.text);
         return STATUS_OK;
     }

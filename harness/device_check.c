@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { START_MILLISECONDS = 20000 };
-
 /* The quickest case that selects at all and asks for nothing special. NULL when the registry has none. */
 static const struct concrete_case *known_answer(const struct registry *registry)
 {
@@ -59,7 +57,7 @@ static bool hear(struct worker_process *worker, struct arena *arena, struct mess
 static bool converse(struct worker_process *worker, const char *device, const char *name, int launch_ms,
                      struct arena *arena, struct message *message, char *why, size_t why_size)
 {
-    if (!hear(worker, arena, message, START_MILLISECONDS, why, why_size))
+    if (!hear(worker, arena, message, plan_load_milliseconds("v1", device), why, why_size))
         return false;
     if (message->kind != MESSAGE_PROVIDER) {
         snprintf(why, why_size, "%s", message->text);
@@ -96,7 +94,7 @@ bool device_check(const struct settings *settings, const struct registry *regist
     struct message             *message = calloc(1, sizeof *message);
     if (!concrete || !message)
         snprintf(why, why_size, "there is no case to check it with");
-    else if (worker_start(&worker, settings, "v1", plan_worker_memory(settings), &err))
+    else if (worker_start(&worker, settings, "v1", target->device, plan_worker_memory(settings), &err))
         snprintf(why, why_size, "%s", err.text);
     else {
         answers = converse(&worker, target->device, concrete->name, plan_launch_milliseconds(settings, target), &arena,

@@ -3,7 +3,9 @@
 #include "harness/plan.h"
 
 #include "harness/claims.h"
+#include "harness/code_object.h"
 #include "harness/device.h"
+#include "harness/kernel_source.h"
 #include "harness/provider_process.h"
 #include "harness/shard.h"
 #include "harness/worker_process.h"
@@ -16,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOAD_MILLISECONDS = 10000, LOAD_PROGRAM_MILLISECONDS = 120000 };
+enum { LOAD_MILLISECONDS = 10000, LOAD_PROGRAM_MILLISECONDS = 120000, LOAD_GPU_MILLISECONDS = 60000 };
 
 struct planning {
     struct plan           *plan;
@@ -71,10 +73,11 @@ void plan_keep(struct plan *plan, const bool *keep)
     plan->n_rows = n;
 }
 
-int plan_load_milliseconds(const char *provider)
+int plan_load_milliseconds(const char *provider, const char *device)
 {
-    return strncmp(provider, PROCESS_PREFIX, strlen(PROCESS_PREFIX)) == 0 ? LOAD_PROGRAM_MILLISECONDS
-                                                                          : LOAD_MILLISECONDS;
+    if (strncmp(provider, PROCESS_PREFIX, strlen(PROCESS_PREFIX)) == 0)
+        return LOAD_PROGRAM_MILLISECONDS;
+    return device && device_is_gpu(device) ? LOAD_GPU_MILLISECONDS : LOAD_MILLISECONDS;
 }
 
 static int64_t now_ms(void)
@@ -91,24 +94,29 @@ static enum status ask(struct planning *planning, struct target *target)
     struct worker_process worker;
     enum worker_news      news = WORKER_NOTHING;
     char                  cause[256];
-    if (worker_start(&worker, planning->settings, target->provider, plan_worker_memory(planning->settings),
-                     planning->err))
+    int                   load_ms = plan_load_milliseconds(target->provider, target->device);
+    if (worker_start(&worker, planning->settings, target->provider, target->device,
+                     plan_worker_memory(planning->settings), planning->err))
         return planning->err->status;
-    int64_t deadline = now_ms() + plan_load_milliseconds(target->provider);
+    int64_t deadline = now_ms() + load_ms;
     while (news == WORKER_NOTHING && now_ms() < deadline) {
         struct worker_process *one = &worker;
         news = worker_listen(&worker, &planning->plan->arena, &answer);
         if (news == WORKER_NOTHING)
             worker_wait(&one, 1, 50);
     }
-    if (news == WORKER_MESSAGE && answer.kind == MESSAGE_UNUSABLE)
+    if (news == WORKER_MESSAGE && answer.kind == MESSAGE_UNUSABLE && target->device && device_is_gpu(target->device)) {
+        /* The machine lacks a compiler or a code object: an error of every row, on the books. */
+        target->load_verdict = VERDICT_ERROR;
+        target->load_failure = arena_text(&planning->plan->arena, answer.text);
+    } else if (news == WORKER_MESSAGE && answer.kind == MESSAGE_UNUSABLE)
         error_set(planning->err, STATUS_USAGE, "%s", answer.text);
     else if (news == WORKER_MESSAGE && answer.kind == MESSAGE_PROVIDER)
         target->description = answer.provider;
     else if (news == WORKER_NOTHING) {
         target->load_verdict = VERDICT_TIMEOUT;
         target->load_failure = arena_format(&planning->plan->arena, "loading the provider took more than %d s",
-                                            plan_load_milliseconds(target->provider) / 1000);
+                                            load_ms / 1000);
     } else {
         worker_await_exit(&worker);
         worker_cause(&worker, cause, sizeof cause);
@@ -119,17 +127,71 @@ static enum status ask(struct planning *planning, struct target *target)
     return planning->err->status;
 }
 
-/* A provider that could not be asked keeps its name and file digest, and is held to the base contract. */
-static enum status describe_unasked(struct planning *planning, const char *provider,
+/* A provider that could not be asked keeps its name and digest; a plugin is held to the base contract. */
+static enum status describe_unasked(struct planning *planning, const struct provider_name *name,
                                     struct provider_description *description)
 {
-    const char *slash = strrchr(provider, '/');
+    const char          *slash = strrchr(name->text, '/');
+    struct kernel_source source;
     *description = (struct provider_description){.memory = TOPK_MEMORY_HOST,
                                                  .claims = {.level = TOPK_LEVEL_CANONICAL},
                                                  .origin = "plugin",
                                                  .version = "unknown"};
-    snprintf(description->name, sizeof description->name, "%s", slash ? slash + 1 : provider);
-    return digest_of_file(provider, description->digest, planning->err);
+    snprintf(description->name, sizeof description->name, "%s", slash ? slash + 1 : name->text);
+    if (name->kind == PROVIDER_BUILTIN) {
+        description->claims = name->builtin->provider->claims;
+        snprintf(description->origin, sizeof description->origin, "%s",
+                 planning->settings->origin ? planning->settings->origin : "jit");
+        code_object_source_digest(description->digest);
+        return STATUS_OK;
+    }
+    if (name->kind == PROVIDER_SOURCE) {
+        if (kernel_source_read(name->text, &source, planning->err))
+            return planning->err->status;
+        description->claims = source.claims;
+        snprintf(description->origin, sizeof description->origin, "source");
+        snprintf(description->name, sizeof description->name, "%s", source.name);
+        memcpy(description->digest, source.digest, sizeof description->digest);
+        kernel_source_clear(&source);
+        return STATUS_OK;
+    }
+    return digest_of_file(name->text, description->digest, planning->err);
+}
+
+/* Finds out who the provider is, on the target's device where that matters. */
+static enum status identify(struct planning *planning, const struct provider_name *name, struct target *target)
+{
+    struct kernel_source source;
+    if (name->kind == PROVIDER_SOURCE) { /* a wrong first line is a mistake of usage, wherever it would run */
+        if (kernel_source_read(name->text, &source, planning->err))
+            return planning->err->status;
+        kernel_source_clear(&source);
+    }
+    if (ask(planning, target))
+        return planning->err->status;
+    if (target->load_failure && target->load_verdict != VERDICT_ERROR &&
+        (name->kind == PROVIDER_REFERENCE || name->kind == PROVIDER_BUILTIN))
+        return error_set(planning->err, STATUS_BOOKS, "'%s' is built in, and yet it broke %s: no worker can run here",
+                         target->provider, target->load_failure);
+    if (target->load_failure && describe_unasked(planning, name, &target->description))
+        return planning->err->status;
+    if (planning->settings->origin && strcmp(planning->settings->origin, target->description.origin) != 0)
+        return error_set(planning->err, STATUS_USAGE, "--origin %s: the code of provider '%s'%s%s arrives as '%s'",
+                         planning->settings->origin, target->provider, target->device ? " on " : "",
+                         target->device ? target->device : "", target->description.origin);
+    return STATUS_OK;
+}
+
+static enum status refuse_twins(struct planning *planning, const struct target *target)
+{
+    const struct plan *plan = planning->plan;
+    for (size_t t = 0; t < plan->n_targets; t++)
+        if (strcmp(plan->targets[t].description.name, target->description.name) == 0 &&
+            strcmp(plan->targets[t].record.device_id, target->record.device_id) == 0)
+            return error_set(planning->err, STATUS_USAGE,
+                             "provider '%s' on %s is named twice (%s and %s): their results could not be told apart",
+                             target->description.name, target->device, plan->targets[t].provider, target->provider);
+    return STATUS_OK;
 }
 
 /* Adds a target for each device that fits. */
@@ -140,18 +202,13 @@ static enum status add_targets(struct planning *planning, const char *provider, 
     struct provider_name name;
     struct target        asked = {.provider = provider};
     size_t               added = 0;
-    if (provider_find(provider, &name, planning->err) || ask(planning, &asked))
+    if (provider_find(provider, &name, planning->err))
         return planning->err->status;
-    if (asked.load_failure && (name.kind == PROVIDER_REFERENCE || name.kind == PROVIDER_BUILTIN))
-        return error_set(planning->err, STATUS_BOOKS, "'%s' is built in, and yet it broke %s: no worker can run here",
-                         provider, asked.load_failure);
-    if (asked.load_failure && describe_unasked(planning, provider, &asked.description))
+    bool each = provider_depends_on_device(&name);
+    if (!each && identify(planning, &name, &asked))
         return planning->err->status;
-    if (planning->settings->origin && strcmp(planning->settings->origin, asked.description.origin) != 0)
-        return error_set(planning->err, STATUS_USAGE, "--origin %s: the code of provider '%s' arrives as '%s'",
-                         planning->settings->origin, provider, asked.description.origin);
     asked.fault = name.builtin ? name.builtin->fault : NULL;
-    const char *fallback = provider_default_device(&name, asked.description.memory);
+    const char *fallback = n_devices && each ? "" : provider_default_device(&name, asked.description.memory);
     for (size_t d = 0; d < (n_devices ? n_devices : 1); d++) {
         struct target               target = asked;
         const struct device_backend *backend;
@@ -161,21 +218,16 @@ static enum status add_targets(struct planning *planning, const char *provider, 
             return planning->err->status;
         if (!provider_fits(&name, target.description.memory, backend->name))
             continue;
-        if (device_describe(target.device, &target.record, planning->err))
+        if (device_describe(target.device, &target.record, planning->err) ||
+            (each && identify(planning, &name, &target)) || refuse_twins(planning, &target))
             return planning->err->status;
-        for (size_t t = 0; t < plan->n_targets; t++)
-            if (strcmp(plan->targets[t].description.name, target.description.name) == 0 &&
-                strcmp(plan->targets[t].record.device_id, target.record.device_id) == 0)
-                return error_set(planning->err, STATUS_USAGE,
-                                 "provider '%s' on %s is named twice (%s and %s): their results could not be told apart",
-                                 target.description.name, target.device, plan->targets[t].provider, provider);
         plan->targets = arena_grow(&plan->arena, plan->targets, plan->n_targets, sizeof target);
         plan->targets[plan->n_targets++] = target;
         added++;
     }
     if (added == 0)
         return error_set(planning->err, STATUS_USAGE, "provider '%s' runs on none of the given devices; it runs on %s",
-                         provider, fallback);
+                         provider, each ? provider_default_device(&name, TOPK_MEMORY_HOST) : fallback);
     return STATUS_OK;
 }
 

@@ -3,6 +3,9 @@
 #include "harness/provider_load.h"
 
 #include "harness/claims.h"
+#include "harness/device.h"
+#include "harness/kernel_source.h"
+#include "harness/provider_gpu.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +28,7 @@ static enum status no_such_provider(const char *text, struct error *err)
     }
     return error_set(err, STATUS_USAGE,
                      "no provider '%s'; there are %s, %zu planted faults named faulty/NAME ('topkcts providers' lists "
-                     "them), and plugins by path (./mine.so)",
+                     "them), plugins by path (./mine.so) and kernel sources (./mine.hip, ./mine.cu)",
                      text, names, faulty);
 }
 
@@ -49,6 +52,12 @@ enum status provider_find(const char *text, struct provider_name *name, struct e
             name->builtin = builtin_providers[i];
             return STATUS_OK;
         }
+    if (kernel_source_is_named(text)) {
+        name->kind = PROVIDER_SOURCE;
+        if (access(text, R_OK) != 0)
+            return error_set(err, STATUS_USAGE, "kernel source %s: cannot be read: %s", text, strerror(errno));
+        return STATUS_OK;
+    }
     if (!is_path(text))
         return no_such_provider(text, err);
     name->kind = PROVIDER_PLUGIN;
@@ -126,9 +135,29 @@ static void digest_text(const char *text, char hex[DIGEST_HEX])
     digest_end(&digest, hex);
 }
 
-enum status provider_load(const struct provider_name *name, struct loaded_provider *loaded, struct error *err)
+bool provider_depends_on_device(const struct provider_name *name)
+{
+    return name->kind == PROVIDER_SOURCE || (name->kind == PROVIDER_BUILTIN && strcmp(name->text, "v1") == 0);
+}
+
+static enum status load_for_gpu(const struct provider_name *name, const struct provider_place *place,
+                                struct loaded_provider *loaded, struct error *err)
+{
+    const struct device_backend *backend;
+    int                          ordinal;
+    if (device_parse(place->device, &backend, &ordinal, err) ||
+        provider_gpu_load(name, backend->name, ordinal, place->origin, loaded, err))
+        return err->status;
+    loaded->is_gpu_kernel = true;
+    return STATUS_OK;
+}
+
+enum status provider_load(const struct provider_name *name, const struct provider_place *place,
+                          struct loaded_provider *loaded, struct error *err)
 {
     memset(loaded, 0, sizeof *loaded);
+    if (provider_depends_on_device(name) && place && device_is_gpu(place->device))
+        return load_for_gpu(name, place, loaded, err);
     switch (name->kind) {
     case PROVIDER_REFERENCE:
         loaded->provider = &provider_reference;
@@ -140,6 +169,9 @@ enum status provider_load(const struct provider_name *name, struct loaded_provid
         loaded->origin = name->builtin->place == BUILTIN_SIMULATOR ? "sim" : "scalar";
         digest_text(name->builtin->source ? name->builtin->source : loaded->provider->name, loaded->digest);
         return check_provider(name->text, loaded->provider, err);
+    case PROVIDER_SOURCE:
+        return error_set(err, STATUS_BOOKS, "kernel source %s: this build cannot run it on %s", name->text,
+                         place ? place->device : "the simulator");
     default:
         return load_plugin(name->text, loaded, err);
     }
@@ -149,11 +181,46 @@ void provider_unload(struct loaded_provider *loaded)
 {
     if (loaded->library)
         dlclose(loaded->library);
+    if (loaded->is_gpu_kernel)
+        provider_gpu_unload();
     memset(loaded, 0, sizeof *loaded);
+}
+
+/* The first device of these backends that this machine has; the last is taken for granted. */
+static const char *first_present(const char *const *backends, size_t n)
+{
+    static const char *const first_devices[][2] = {{"hip", "hip:0"}, {"cuda", "cuda:0"}, {"sim", "sim"}};
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < sizeof first_devices / sizeof first_devices[0]; d++) {
+            struct store_device record;
+            struct error        none = {0};
+            if (strcmp(first_devices[d][0], backends[i]) == 0 &&
+                (i + 1 == n || !device_describe(first_devices[d][1], &record, &none)))
+                return first_devices[d][1];
+        }
+    return "sim";
+}
+
+/* Where v1 and kernel sources run, in order of preference; how many. */
+static size_t kernel_backends(const struct provider_name *name, const char *const **backends)
+{
+    static const char *const v1[] = {"hip", "cuda", "sim"}, *const hip[] = {"hip", "sim"}, *const cuda[] = {"cuda", "sim"};
+    if (name->kind == PROVIDER_BUILTIN) {
+        *backends = v1;
+        return 3;
+    }
+    size_t length = strlen(name->text);
+    *backends = length > 3 && strcmp(name->text + length - 3, ".cu") == 0 ? cuda : hip;
+    return 2;
 }
 
 const char *provider_default_device(const struct provider_name *name, enum topk_memory memory)
 {
+    const char *const *backends;
+    if (provider_depends_on_device(name)) {
+        size_t n = kernel_backends(name, &backends);
+        return first_present(backends, n);
+    }
     if (name->kind == PROVIDER_BUILTIN && name->builtin->place == BUILTIN_SIMULATOR)
         return "sim";
     return memory == TOPK_MEMORY_HIP ? "hip:0" : memory == TOPK_MEMORY_CUDA ? "cuda:0" : "host";
@@ -161,8 +228,16 @@ const char *provider_default_device(const struct provider_name *name, enum topk_
 
 bool provider_fits(const struct provider_name *name, enum topk_memory memory, const char *backend)
 {
-    static const char *const backends[] = {"host", "hip", "cuda"};
+    static const char *const by_memory[] = {"host", "hip", "cuda"};
+    const char *const       *backends;
+    if (provider_depends_on_device(name)) {
+        size_t n = kernel_backends(name, &backends);
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(backends[i], backend) == 0)
+                return true;
+        return false;
+    }
     if (name->kind == PROVIDER_BUILTIN && name->builtin->place == BUILTIN_SIMULATOR)
         return strcmp(backend, "sim") == 0;
-    return strcmp(backend, backends[memory]) == 0;
+    return strcmp(backend, by_memory[memory]) == 0;
 }

@@ -74,9 +74,11 @@ void runner_begin_row(struct running *running, struct slot *slot, size_t row)
         return;
     }
     if (worker_start(&slot->worker, running->runner->settings, running->runner->plan->targets[target].provider,
+                     running->runner->plan->targets[target].device,
                      plan_worker_memory(running->runner->settings), running->err))
         return;
-    set_deadline(slot, PHASE_LOADING, plan_load_milliseconds(running->runner->plan->targets[target].provider));
+    set_deadline(slot, PHASE_LOADING, plan_load_milliseconds(running->runner->plan->targets[target].provider,
+                                                       running->runner->plan->targets[target].device));
 }
 
 static void end_row(struct running *running, struct slot *slot, struct row_result *result)
@@ -209,7 +211,7 @@ static void look_at_the_clock(struct running *running, struct slot *slot)
     else if (slot->phase == PHASE_LAUNCHING || slot->phase == PHASE_OPENING)
         snprintf(what, sizeof what, "no end after %d s", plan_launch_milliseconds(settings, target) / 1000);
     else if (slot->phase == PHASE_LOADING)
-        snprintf(what, sizeof what, "no end after %d s", plan_load_milliseconds(target->provider) / 1000);
+        snprintf(what, sizeof what, "no end after %d s", plan_load_milliseconds(target->provider, target->device) / 1000);
     else
         snprintf(what, sizeof what, "no sign of life for %lld s",
                  (long long)limit_ms(settings->inactivity, PREPARE_SECONDS) / 1000);

@@ -2,6 +2,8 @@
 /* A worker process as its parent sees it; see worker_process.h. */
 #include "harness/worker_process.h"
 
+#include "harness/device.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -101,14 +103,24 @@ static char **marked_environment(char *marker)
 }
 
 enum status worker_start(struct worker_process *worker, const struct settings *settings, const char *provider,
-                         int64_t memory_bytes, struct error *err)
+                         const char *device, int64_t memory_bytes, struct error *err)
 {
-    char *argv[8 + 2 * OPTION_MAX_LIST] = {(char *)"topkcts", (char *)"worker", (char *)"--provider",
+    char *argv[12 + 2 * OPTION_MAX_LIST] = {(char *)"topkcts", (char *)"worker", (char *)"--provider",
                                            (char *)(uintptr_t)provider};
+    if (device && device_is_gpu(device))
+        memory_bytes = 0;
     int   n = 4, orders[2] = {-1, -1}, messages[2] = {-1, -1}, log[2] = {-1, -1};
     for (size_t i = 0; i < settings->registries.n; i++) {
         argv[n++] = (char *)"--registry";
         argv[n++] = (char *)(uintptr_t)settings->registries.items[i];
+    }
+    if (device) {
+        argv[n++] = (char *)"--device";
+        argv[n++] = (char *)(uintptr_t)device;
+    }
+    if (settings->origin) {
+        argv[n++] = (char *)"--origin";
+        argv[n++] = (char *)(uintptr_t)settings->origin;
     }
     memset(worker, 0, sizeof *worker);
     worker->orders_fd = worker->messages_fd = worker->log_fd = worker->pid_fd = -1;

@@ -33,9 +33,10 @@ struct worker_process {
     int64_t oom_kills_before;          /* the machine's count when it started; -1 unknown */
 };
 
-/* Starts `topkcts worker` for a provider. Its memory is bounded to `memory_bytes` (0: not). */
+/* Starts `topkcts worker` for a provider on a device (NULL: any). Its memory is bounded to `memory_bytes` (0: not); a
+ * GPU's worker is not bounded: drivers reserve address space far beyond the machine's memory. */
 enum status worker_start(struct worker_process *worker, const struct settings *settings, const char *provider,
-                         int64_t memory_bytes, struct error *err);
+                         const char *device, int64_t memory_bytes, struct error *err);
 
 /* Tells it one order. A worker that is gone is no error here: worker_listen says so. */
 void worker_tell(struct worker_process *worker, const struct message *message);

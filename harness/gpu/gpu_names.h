@@ -82,7 +82,7 @@ typedef hipFunction_t  gpu_function;
 typedef hipGraph_t     gpu_graph;
 typedef hipGraphExec_t gpu_graph_exec;
 
-#define gpuInit hipInit
+#define gpuInit(flags) hipSuccess /* HIP starts itself; hipInit has no answer of its own for "no device" */
 #define gpuDriverVersion hipDriverGetVersion
 #define gpuDeviceCount hipGetDeviceCount
 #define gpuDeviceGet hipDeviceGet
