@@ -91,7 +91,9 @@ static void open_provider(struct worker *worker, const char *device)
     worker->bench = (struct launch_bench){.device = &worker->device,
                                           .provider = worker->loaded.provider,
                                           .self = worker->self,
-                                          .before_launch = say_launch};
+                                          .before_launch = say_launch,
+                                          .other_origin = worker->loaded.is_gpu_kernel ? provider_gpu_other_origin
+                                                                                       : NULL};
     say_text(MESSAGE_OPENED, "");
 }
 

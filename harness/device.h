@@ -68,9 +68,9 @@ struct device_backend {
     /* Optional, with `stream`. Enqueues about a millisecond of memory traffic there. */
     enum status (*keep_busy)(struct device *device, void *stream, struct error *err);
 
-    /* Optional, with `stream`. Like `write`, behind what is enqueued there. The bytes may be read until it has ended. */
-    enum status (*write_behind)(struct device *device, void *stream, void *to, const void *from, size_t bytes,
-                                struct error *err);
+    /* Optional, with `stream`. Copies within the device, behind what is enqueued there; the host does not wait. */
+    enum status (*copy_behind)(struct device *device, void *stream, void *to, const void *from, size_t bytes,
+                               struct error *err);
 
     /* Optional: on devices with graphs. What is launched on the stream between begin and end is kept, not run. */
     enum status (*capture_begin)(struct device *device, void *stream, struct error *err);

@@ -146,10 +146,10 @@ static enum status gpu_finish(struct device *device, void *stream, struct error 
     return driver_of(device)->stream_wait(stream, err);
 }
 
-static enum status gpu_write_behind(struct device *device, void *stream, void *to, const void *from, size_t bytes,
-                                    struct error *err)
+static enum status gpu_copy_behind(struct device *device, void *stream, void *to, const void *from, size_t bytes,
+                                   struct error *err)
 {
-    return driver_of(device)->write(stream, to, from, bytes, err);
+    return driver_of(device)->copy(stream, to, from, bytes, err);
 }
 
 /* Memory that is only written, for traffic: at least twice the cache. */
@@ -221,7 +221,7 @@ static int32_t gpu_clock_mhz(struct device *device)
 
 #define GPU_SLOTS                                                                                                      \
     .open = gpu_open, .close = gpu_close, .alloc = gpu_alloc, .free = gpu_free, .write = gpu_write, .read = gpu_read,  \
-    .finish = gpu_finish, .stream = stream_of, .keep_busy = gpu_keep_busy, .write_behind = gpu_write_behind,           \
+    .finish = gpu_finish, .stream = stream_of, .keep_busy = gpu_keep_busy, .copy_behind = gpu_copy_behind,             \
     .capture_begin = gpu_capture_begin, .capture_end = gpu_capture_end, .graph_launch = gpu_graph_launch,              \
     .graph_free = gpu_graph_free, .time_begin = gpu_time_begin, .time_end = gpu_time_end,                              \
     .flush_cache = gpu_flush_cache, .clock_mhz = gpu_clock_mhz

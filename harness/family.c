@@ -476,6 +476,13 @@ static enum status read_plain_keys(struct reading *reading)
             return err->status;
         family->launches = (int32_t)number;
     }
+    if ((item = yaml_get(node, "origins"))) {
+        static const char *const choices[] = {"any", "both", NULL};
+        const char              *origins;
+        if (read_choice(item, choices, &origins, err))
+            return err->status;
+        family->both_origins = strcmp(origins, "both") == 0;
+    }
     return STATUS_OK;
 }
 
@@ -512,7 +519,8 @@ enum status family_read(struct registry *registry, const struct registry_root *r
                         struct error *err)
 {
     static const char *const keys[] = {"id",     "summary", "fault",  "generator", "matrix",   "source", "params",
-                                       "suites", "requires", "limits", "sequence",  "launches", "seed",   NULL};
+                                       "suites", "requires", "limits", "sequence",  "launches", "origins", "seed",
+                                       NULL};
     struct family            family = {.root = root, .file = node->file, .line = node->line, .seed = 1};
     struct reading           reading = {registry, &registry->arena, &family, node, err};
     if (yaml_check_keys(node, "family", keys, 5, err) || read_plain_keys(&reading) || check_names(&reading) ||

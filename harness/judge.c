@@ -16,13 +16,14 @@ struct judging {
     struct launch_bench        *bench;
     const struct concrete_case *concrete;
     struct judgement           *judgement;
-    struct problem              problem, reversed;
+    struct problem              problem, reversed, shortened;
     struct problem             *steps; /* of the family's sequence */
     size_t                      n_steps;
     struct launch_outputs       first[MAX_ARRANGEMENTS]; /* of the case itself, by arrangement */
     bool                        has_first[MAX_ARRANGEMENTS];
     int32_t                    *rows; /* for forms that place rows */
     int32_t                     launches, turn;
+    bool                        device_fault; /* the device is lost to this process */
     enum topk_level             missed; /* the lowest level missed so far; CANONICAL + 1: none */
     struct error                error;
 };
@@ -56,7 +57,7 @@ static bool miss(struct judging *judging, enum topk_level level, const char *for
  * that follow may show that a lower one is missed too, and the level reported must be the one that was reached. */
 static bool is_decided(const struct judging *judging)
 {
-    return judging->error.status ||
+    return judging->error.status || judging->device_fault ||
            (judging->missed <= TOPK_LEVEL_VALID && judging->missed <= judging->judgement->promised);
 }
 
@@ -94,7 +95,10 @@ static void check_launch(struct judging *judging, const struct problem *problem,
     char launch[192];
     bool noted = false;
     describe_launch(judging, form, result, launch, sizeof launch);
-    if (!result->safe)
+    judging->device_fault |= result->device_fault;
+    if (result->not_captured)
+        miss(judging, TOPK_LEVEL_INVARIANT, "%s: the launch cannot be captured into a graph: %s", launch, result->text);
+    else if (!result->safe)
         noted = miss(judging, TOPK_LEVEL_SAFE, "%s: %s", launch, result->text);
     else if (!result->valid)
         noted = miss(judging, TOPK_LEVEL_VALID, "%s: %s", launch, result->text);
@@ -335,6 +339,62 @@ static void launch_other_memory(struct judging *judging)
     }
 }
 
+/* Plan 5, on devices with streams: which stream it is, and what else the device does, must not matter. */
+static void launch_other_streams(struct judging *judging)
+{
+    enum { MAX_LATE_BYTES = 64 << 20 };
+    const struct device_backend *backend = judging->bench->device->backend;
+    const struct launch_form     forms[] = {
+        {.what = "another stream", .stream = STREAM_OTHER},
+        {.what = "beside a busy second stream", .busy = true},
+        {.what = "scores that arrive on the stream behind other work", .stream = STREAM_OTHER, .late = true},
+    };
+    if (!backend->stream)
+        return;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0] && !is_decided(judging); i++)
+        if (!forms[i].late || case_scores_bytes(&judging->problem.inputs) <= MAX_LATE_BYTES)
+            launch_and_check(judging, &judging->problem, forms[i], COMPARE_ROWS);
+}
+
+/* Plan 6, on devices with graphs: a launch captured with shorter rows, replayed with the case's own. */
+static void launch_graph(struct judging *judging)
+{
+    struct launch_form form = {.what = "a captured launch with shorter rows", .graph = GRAPH_CAPTURE};
+    if (!judging->bench->device->backend->capture_begin ||
+        judging->bench->provider->claims.capture != TOPK_CAPTURE_OK ||
+        problem_shortened(&judging->problem, &judging->shortened, &judging->error))
+        return;
+    launch_and_check(judging, &judging->shortened, form, COMPARE_NOTHING);
+    if (is_decided(judging) || judging->missed <= TOPK_LEVEL_INVARIANT)
+        return;
+    form = (struct launch_form){.what = "the captured launch, replayed with the case's own rows", .graph = GRAPH_REPLAY};
+    launch_and_check(judging, &judging->problem, form, COMPARE_ROWS);
+}
+
+/* Plan 7, for families that ask for it: the same kernel by the other road (ahead of time, just in time). False, with the
+ * reason, when that road is not there. */
+static bool launch_other_origin(struct judging *judging, char *why, size_t why_size)
+{
+    struct launch_bench        *bench = judging->bench;
+    const struct topk_provider *provider = bench->provider;
+    struct error                none = {0};
+    void                       *self = bench->self, *other_self = NULL;
+    if (!judging->concrete->family->both_origins || !bench->other_origin || is_decided(judging))
+        return true;
+    const struct topk_provider *other = bench->other_origin(&other_self, &none);
+    if (!other) {
+        snprintf(why, why_size, "needs the kernel both ahead of time and just in time: %s", none.text);
+        return false;
+    }
+    bench->provider = other;
+    bench->self = other_self;
+    launch_and_check(judging, &judging->problem, (struct launch_form){.what = "the same kernel by its other origin"},
+                     COMPARE_ROWS);
+    bench->provider = provider;
+    bench->self = self;
+    return true;
+}
+
 /* Makes the problems of the family's sequence; a topk beyond the provider's largest is brought down to it. */
 static void make_steps(struct judging *judging)
 {
@@ -389,9 +449,14 @@ static bool follow_plan(struct judging *judging, int32_t repeats)
         return false;
     char reason[JUDGE_REASON_BYTES];
     snprintf(reason, sizeof reason, "%s", judging->judgement->reason);
-    void (*const parts[])(struct judging *) = {launch_other_contents, launch_other_company, launch_other_memory};
+    void (*const parts[])(struct judging *) = {launch_other_contents, launch_other_company,
+                                               launch_other_memory,   launch_other_streams, launch_graph};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && !is_decided(judging); i++)
         parts[i](judging);
+    if (!launch_other_origin(judging, reason, sizeof reason)) {
+        snprintf(judging->judgement->reason, sizeof judging->judgement->reason, "%s", reason);
+        return judging->missed <= judging->judgement->promised; /* what failed before this road failed */
+    }
     if (judging->missed == NOTHING_MISSED)
         judging->judgement->reason[0] = '\0'; /* a form that is not supported is no reason */
     return true;
@@ -409,6 +474,7 @@ static void clear(struct judging *judging)
     free(judging->rows);
     problem_clear(&judging->problem);
     problem_clear(&judging->reversed);
+    problem_clear(&judging->shortened);
 }
 
 void judge_case(struct launch_bench *bench, const struct concrete_case *concrete, int32_t repeats,
@@ -438,7 +504,11 @@ void judge_case(struct launch_bench *bench, const struct concrete_case *concrete
     } else if (!supported)
         judgement->verdict = VERDICT_SKIP;
     else
-        judgement->verdict = judging.missed <= judgement->promised ? VERDICT_FAIL : VERDICT_PASS;
+        judgement->verdict = judging.device_fault                    ? VERDICT_CRASH
+                             : judging.missed <= judgement->promised ? VERDICT_FAIL
+                                                                     : VERDICT_PASS;
+    if (judgement->verdict == VERDICT_PASS)
+        kernel_time_measure(bench, &judging.problem, &judgement->time);
     if (judgement->verdict == VERDICT_PASS && concrete->family->n_promises && judgement->level > judgement->promised &&
         judgement->promised < bench->provider->claims.level)
         judgement->level = judgement->promised; /* what the claim leaves unranked is not judged beyond */

@@ -8,7 +8,10 @@
  *   3. the case again: what 2 left behind must not matter
  *   4. other circumstances: rows in reverse order, rows alone, other neighbours, another base and stride, inputs that
  *      end where memory ends, other workspace contents
- * From `set-repeatable` up, 1 and 3 are compared with each other; from `invariant` up, 2 and 4 row by row with them,
+ *   5. on devices with streams: another stream, beside a busy one, scores that arrive behind other work
+ *   6. on devices with graphs, when capture is promised: captured with shorter rows, replayed with the case's own
+ *   7. for families that ask for it: the same kernel by its other origin
+ * From `set-repeatable` up, 1 and 3 are compared with each other; from `invariant` up, 2 and 4 to 7 row by row with them,
  * and on the simulator wave size with wave size. `canonical` compares everything with the reference.
  * A family with a sequence has its other problems launched before every one of these launches.
  */
@@ -16,6 +19,7 @@
 #define TOPKCTS_JUDGE_H
 
 #include "harness/digest.h"
+#include "harness/kernel_time.h"
 #include "harness/launch.h"
 #include "harness/registry.h"
 #include "harness/verdict.h"
@@ -23,7 +27,7 @@
 enum { JUDGE_MAX_DIFFERENCES = 4, JUDGE_REASON_BYTES = 1024 };
 
 struct judgement {
-    enum verdict          verdict;  /* pass, fail, skip or error */
+    enum verdict          verdict;  /* pass, fail, skip, error; crash: a device fault */
     enum topk_level       promised; /* what is asked of the provider on this case */
     enum topk_level       level;    /* reached */
     int                   set_exact; /* of the first launch: 1, 0; -1 when nothing was judged */
@@ -35,6 +39,7 @@ struct judgement {
     int32_t               repeats; /* launches of the repeat check */
     struct row_difference differences[JUDGE_MAX_DIFFERENCES];
     size_t                n_differences;
+    struct kernel_time    time; /* of launches; no samples where it is not measured */
 };
 
 /* Judges one case on the bench. `repeats`: at least so many launches of the repeat check; the device's and the

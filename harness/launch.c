@@ -232,35 +232,121 @@ static bool is_supported(struct launch_bench *bench, const struct laid_out *laid
     return false;
 }
 
-/* The launch itself, up to the end of the work. */
-static bool execute(struct launch_bench *bench, struct laid_out *laid, struct launch_result *result,
-                    struct error *err)
+/* The scores' place holds zeroes until the stream, busy with other work, gets to copying them there. */
+static enum status delay_scores(struct launch_bench *bench, const struct laid_out *laid, struct error *err)
+{
+    const struct device_backend *backend = bench->device->backend;
+    size_t                       bytes = bench->scores.bytes;
+    void                        *zeroes = calloc(1, bytes + 1);
+    if (!zeroes)
+        return error_no_memory(err);
+    if (!guarded_place(&bench->late_scores, bench->device, bytes, 0, bench->scores.pattern, laid->scores, false, err) &&
+        !backend->write(bench->device, guarded_pointer(&bench->scores), zeroes, bytes, err) &&
+        !backend->keep_busy(bench->device, laid->launch.stream, err))
+        backend->copy_behind(bench->device, laid->launch.stream, guarded_pointer(&bench->scores),
+                             guarded_pointer(&bench->late_scores), bytes, err);
+    free(zeroes);
+    return err->status;
+}
+
+static bool call_launch(struct launch_bench *bench, const struct laid_out *laid, struct launch_result *result)
 {
     char cause[384] = "";
-    if (bench->before_launch)
-        bench->before_launch(bench->payload);
-    bench->n_launches++;
-    int code = bench->provider->launch(bench->self, &laid->launch, cause, sizeof cause);
+    int  code = bench->provider->launch(bench->self, &laid->launch, cause, sizeof cause);
     cause[sizeof cause - 1] = '\0';
     if (code != 0)
         return unsafe(result, "launch returned %d: %s", code, cause[0] ? cause : "the provider gives no reason");
-    if (bench->device->backend->finish && bench->device->backend->finish(bench->device, laid->launch.stream, err))
+    return true;
+}
+
+/* Keeps the launch in a graph. */
+static bool capture(struct launch_bench *bench, const struct laid_out *laid, struct launch_result *result,
+                    struct error *err)
+{
+    const struct device_backend *backend = bench->device->backend;
+    if (bench->graph)
+        backend->graph_free(bench->device, bench->graph);
+    bench->graph = NULL;
+    if (backend->capture_begin(bench->device, laid->launch.stream, err))
+        return unsafe(result, "%s", err->text);
+    bool launched = call_launch(bench, laid, result);
+    if (backend->capture_end(bench->device, laid->launch.stream, &bench->graph, err) || !launched) {
+        char text[LAUNCH_TEXT_BYTES];
+        snprintf(text, sizeof text, "%s", launched ? err->text : result->text);
+        *result = (struct launch_result){.ran = true, .not_captured = true, .bad_place = -1};
+        snprintf(result->text, sizeof result->text, "%s", text);
+        *err = (struct error){0};
+        return false;
+    }
+    bench->captured = laid->launch;
+    return true;
+}
+
+static bool replay(struct launch_bench *bench, const struct laid_out *laid, struct launch_result *result,
+                   struct error *err)
+{
+    if (!bench->graph || memcmp(&bench->captured, &laid->launch, sizeof laid->launch) != 0)
+        return unsafe(result, "the buffers moved between capture and replay: a defect of this suite");
+    if (bench->device->backend->graph_launch(bench->device, bench->graph, laid->launch.stream, err))
         return unsafe(result, "%s", err->text);
     return true;
 }
 
-enum status launch_run(struct launch_bench *bench, const struct problem *problem, const struct launch_form *form,
-                       struct launch_result *result, struct error *err)
+/* The launch itself, up to the end of the work. */
+static bool execute(struct launch_bench *bench, struct laid_out *laid, const struct launch_form *form,
+                    struct launch_result *result, struct error *err)
 {
-    struct laid_out laid = {
+    const struct device_backend *backend = bench->device->backend;
+    if (form->late && delay_scores(bench, laid, err))
+        return unsafe(result, "%s", err->text);
+    if (form->busy && backend->keep_busy(bench->device, backend->stream(bench->device, STREAM_OTHER), err))
+        return unsafe(result, "%s", err->text);
+    if (bench->before_launch)
+        bench->before_launch(bench->payload);
+    bench->n_launches++;
+    if (form->graph == GRAPH_CAPTURE && !capture(bench, laid, result, err))
+        return false;
+    if (form->graph != GRAPH_NONE ? !replay(bench, laid, result, err) : !call_launch(bench, laid, result))
+        return false;
+    if (backend->finish && backend->finish(bench->device, laid->launch.stream, err))
+        return unsafe(result, "%s", err->text);
+    return true;
+}
+
+static enum status lay_out(struct launch_bench *bench, const struct problem *problem, const struct launch_form *form,
+                           struct laid_out *laid, struct error *err)
+{
+    const struct device_backend *backend = bench->device->backend;
+    *laid = (struct laid_out){
         .problem = problem,
         .n_rows = form->rows ? form->n_rows : problem->inputs.batch,
         .score_stride = problem->inputs.score_stride + form->extra_stride,
         .table_stride = problem->inputs.page_table_stride + form->extra_table_stride,
     };
+    if (backend->stream)
+        laid->launch.stream = backend->stream(bench->device, form->stream);
+    if (make_images(bench, laid, form, err) || place_inputs(bench, laid, form, err) ||
+        place_outputs(bench, laid, form, err))
+        return err->status;
+    return place_workspace(bench, laid, form, err);
+}
+
+enum status launch_lay_out(struct launch_bench *bench, const struct problem *problem, const struct launch_form *form,
+                           struct topk_problem *launch, struct error *err)
+{
+    struct laid_out laid;
+    if (lay_out(bench, problem, form, &laid, err))
+        return err->status;
+    *launch = laid.launch;
+    return STATUS_OK;
+}
+
+enum status launch_run(struct launch_bench *bench, const struct problem *problem, const struct launch_form *form,
+                       struct launch_result *result, struct error *err)
+{
+    struct laid_out laid;
     *result = (struct launch_result){.safe = true, .bad_place = -1};
-    if (make_images(bench, &laid, form, err) || place_inputs(bench, &laid, form, err) ||
-        place_outputs(bench, &laid, form, err) || place_workspace(bench, &laid, form, err) ||
+    if (lay_out(bench, problem, form, &laid, err) ||
         grow((void **)&bench->scratch, &bench->scratch_bytes, 4 * (size_t)laid.launch.topk * sizeof(int32_t), err))
         return err->status;
     if (!is_supported(bench, &laid, result))
@@ -270,8 +356,11 @@ enum status launch_run(struct launch_bench *bench, const struct problem *problem
         result->arrangement = bench->device->backend->arrange(bench->device, form->turn, result->arrangement_text,
                                                               sizeof result->arrangement_text);
     struct error device_error = {0};
-    if (!execute(bench, &laid, result, &device_error) || !buffers_are_whole(bench, &laid, result, &device_error))
+    if (!execute(bench, &laid, form, result, &device_error) ||
+        !buffers_are_whole(bench, &laid, result, &device_error)) {
+        result->device_fault = device_error.status == STATUS_FAIL;
         return STATUS_OK;
+    }
     /* The views are the buffers' own memory: reading is all that is done with them. */
     result->outputs.pages = bench->with_pages ? (int32_t *)(uintptr_t)guarded_view(&bench->pages, &device_error) : NULL;
     result->outputs.raw = bench->with_raw ? (int32_t *)(uintptr_t)guarded_view(&bench->raw, &device_error) : NULL;
@@ -283,7 +372,9 @@ enum status launch_run(struct launch_bench *bench, const struct problem *problem
 void launch_bench_clear(struct launch_bench *bench)
 {
     struct guarded *buffers[] = {&bench->scores, &bench->seq_lens, &bench->page_table,
-                                 &bench->pages,  &bench->raw,      &bench->workspace};
+                                 &bench->pages,  &bench->raw,      &bench->workspace, &bench->late_scores};
+    if (bench->graph)
+        bench->device->backend->graph_free(bench->device, bench->graph);
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         guarded_free(buffers[i]);
     free(bench->score_image);

@@ -23,6 +23,9 @@ enum { LAUNCH_TEXT_BYTES = 512 };
 /* What a workspace holds at entry. KEPT: whatever the launch before left. */
 enum workspace_contents { WORKSPACE_PATTERN, WORKSPACE_ZEROES, WORKSPACE_ONES, WORKSPACE_KEPT };
 
+/* A launch as it is, kept in a graph and then replayed, or that graph again with other contents in the same buffers. */
+enum launch_graph { GRAPH_NONE, GRAPH_CAPTURE, GRAPH_REPLAY };
+
 /* How a problem is laid before the provider. All zeroes: as the case says. */
 struct launch_form {
     const char    *what;       /* in words, for reasons: "rows rotated by one" */
@@ -33,6 +36,11 @@ struct launch_form {
     int            pattern;    /* of guards and poison; modulo N_PATTERNS */
     enum workspace_contents workspace;
     int32_t        turn;       /* the device's schedule for this launch */
+    enum device_stream stream; /* on devices with streams */
+    bool           busy;       /* the other stream has work of its own meanwhile */
+    bool           late;       /* the scores arrive on the launch's stream, behind other work: who launches on another
+                                  stream, or waits for none, reads what lay there before */
+    enum launch_graph graph;
 };
 
 /* The outputs of a launch, by place: [n_rows][topk] each, NULL where not asked for. */
@@ -47,6 +55,8 @@ struct launch_result {
     bool    safe;      /* ended without error, nothing outside changed, every promised slot written */
     bool    valid, exact_set, canonical; /* every row */
     int32_t arrangement;
+    bool    device_fault; /* the device reported one: this process is of no more use to it */
+    bool    not_captured; /* the launch could not be kept in a graph; `text` says why */
     int32_t bad_place; /* the first place whose row is to blame for the lowest level missed; -1: none in particular */
     char    text[LAUNCH_TEXT_BYTES];     /* what is wrong, for the lowest level missed; "" */
     char    arrangement_text[80];
@@ -68,12 +78,21 @@ struct launch_bench {
     size_t         score_bytes, length_bytes, table_bytes; /* their capacities */
     int32_t       *scratch;
     size_t         scratch_bytes;
+    struct guarded late_scores; /* where late scores wait */
+    void               *graph;  /* captured last; NULL: none */
+    struct topk_problem captured;
+    /* Optional: the same provider by its other origin (aot, jit); NULL with the reason when there is none here. */
+    const struct topk_provider *(*other_origin)(void **self, struct error *err);
 };
 
 /* Lays out, launches, waits, checks. STATUS_BOOKS only when this machine fails (memory); everything that is the
  * provider's doing is in *result. */
 enum status launch_run(struct launch_bench *bench, const struct problem *problem, const struct launch_form *form,
                        struct launch_result *result, struct error *err);
+
+/* Lays a problem before the provider without launching it, for measurements: *launch is what it would be given. */
+enum status launch_lay_out(struct launch_bench *bench, const struct problem *problem, const struct launch_form *form,
+                           struct topk_problem *launch, struct error *err);
 
 /* The row of the problem at a place of the form. */
 int32_t launch_row_at(const struct launch_form *form, int32_t place);

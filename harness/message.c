@@ -110,16 +110,44 @@ static void read_difference(const json_t *json, struct row_difference *d)
     copy_text(d->text, sizeof d->text, json, "text");
 }
 
+/* Times travel as they are measured. */
+static json_t *times_json(const struct kernel_time *time)
+{
+    json_t *warm = json_array(), *cold = json_array();
+    for (int32_t i = 0; i < time->n_warm; i++)
+        json_array_append_new(warm, json_real(time->warm_us[i]));
+    for (int32_t i = 0; i < time->n_cold; i++)
+        json_array_append_new(cold, json_real(time->cold_us[i]));
+    return json_pack("{s:o, s:o, s:i, s:i}", "warm", warm, "cold", cold, "clock_before", (int)time->clock_before_mhz,
+                     "clock_after", (int)time->clock_after_mhz);
+}
+
 static json_t *judgement_json(const struct judgement *j)
 {
     json_t *differences = json_array();
     for (size_t i = 0; i < j->n_differences; i++)
         json_array_append_new(differences, difference_json(&j->differences[i]));
-    return json_pack("{s:s, s:i, s:i, s:i, s:o, s:s, s:s, s:s, s:o, s:i, s:o}", "verdict", verdict_text(j->verdict),
+    return json_pack("{s:s, s:i, s:i, s:i, s:o, s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "verdict", verdict_text(j->verdict),
                      "promised", (int)j->promised, "level", (int)j->level, "set_exact", j->set_exact, "reason",
                      text_json(j->reason), "input_hash", j->input_hash, "output_digest", j->output_digest,
                      "set_digest", j->set_digest, "path", text_json(j->path), "repeats", j->repeats, "differences",
-                     differences);
+                     differences, "time", times_json(&j->time));
+}
+
+static int32_t read_samples(const json_t *list, double *samples)
+{
+    int32_t n = 0;
+    for (; n < KERNEL_TIME_MAX_SAMPLES && n < (int32_t)json_array_size(list); n++)
+        samples[n] = json_real_value(json_array_get(list, (size_t)n));
+    return n;
+}
+
+static void read_times(const json_t *json, struct kernel_time *time)
+{
+    time->n_warm = read_samples(json_object_get(json, "warm"), time->warm_us);
+    time->n_cold = read_samples(json_object_get(json, "cold"), time->cold_us);
+    time->clock_before_mhz = number_of(json, "clock_before");
+    time->clock_after_mhz = number_of(json, "clock_after");
 }
 
 static void read_judgement(const json_t *json, struct judgement *j)
@@ -136,6 +164,7 @@ static void read_judgement(const json_t *json, struct judgement *j)
     copy_text(j->set_digest, sizeof j->set_digest, json, "set_digest");
     copy_text(j->path, sizeof j->path, json, "path");
     j->repeats = number_of(json, "repeats");
+    read_times(json_object_get(json, "time"), &j->time);
     for (; j->n_differences < json_array_size(differences) && j->n_differences < JUDGE_MAX_DIFFERENCES;
          j->n_differences++)
         read_difference(json_array_get(differences, j->n_differences), &j->differences[j->n_differences]);

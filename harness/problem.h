@@ -31,6 +31,9 @@ enum status problem_make(struct problem *problem, struct case_inputs *inputs, co
 /* The same problem with every row's first `length` scores in reverse order, for a launch with other contents. */
 enum status problem_reversed(const struct problem *from, struct problem *to, struct error *err);
 
+/* The same problem with every row about half as long, for a graph that is replayed with other lengths. */
+enum status problem_shortened(const struct problem *from, struct problem *to, struct error *err);
+
 void problem_clear(struct problem *problem);
 
 /* How many leading slots of a row's outputs the claims promise anything about: topk, or min(length, topk). */

@@ -107,6 +107,7 @@ struct family {
     const char *const          *limits; /* names of provider limits whose values become lengths; NULL-terminated */
     struct sequence_step       *sequence;
     size_t                      n_sequence;
+    bool                        both_origins; /* v1 on a GPU also by the origin that is not under test */
     int32_t                     launches; /* at least so many launches a check; 0: the device's number */
     uint64_t                    seed;
 };

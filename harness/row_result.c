@@ -37,6 +37,19 @@ static void format_indices(const int32_t *indices, int64_t n, char *text, size_t
     snprintf(text + used, size - used, "]");
 }
 
+/* Every single measurement, under names that say in which state: the clocks it ran at stand beside them, in MHz. */
+static enum status store_times(struct store *store, int64_t row_id, const struct kernel_time *time, struct error *err)
+{
+    double clocks[] = {time->clock_before_mhz, time->clock_after_mhz};
+    if (time->n_warm > 0 && store_add_samples(store, row_id, "kernel-warm", time->warm_us, (size_t)time->n_warm, err))
+        return err->status;
+    if (time->n_cold > 0 && store_add_samples(store, row_id, "kernel-cold", time->cold_us, (size_t)time->n_cold, err))
+        return err->status;
+    if (time->clock_before_mhz > 0 && store_add_samples(store, row_id, "clock-mhz", clocks, 2, err))
+        return err->status;
+    return STATUS_OK;
+}
+
 enum status row_result_store(struct store *store, int64_t *row_id, const struct row_result *result, struct error *err)
 {
     const struct judgement  *judgement = result->judgement;
@@ -61,6 +74,7 @@ enum status row_result_store(struct store *store, int64_t *row_id, const struct 
         stored.set_digest = judgement->set_digest[0] ? judgement->set_digest : NULL;
         stored.path = judgement->path[0] ? judgement->path : NULL;
         stored.repeats = judgement->repeats;
+        stored.kernel_us_p50 = kernel_time_median(judgement->time.warm_us, judgement->time.n_warm);
         stored.n_failures = judgement->n_differences;
     }
     for (size_t i = 0; i < stored.n_failures; i++) {
@@ -78,7 +92,9 @@ enum status row_result_store(struct store *store, int64_t *row_id, const struct 
                                                  .n_extra = d->n_extra,
                                                  .explanation = d->text};
     }
-    return store_record(store, row_id, &stored, err);
+    if (store_record(store, row_id, &stored, err))
+        return err->status;
+    return judgement ? store_times(store, *row_id, &judgement->time, err) : STATUS_OK;
 }
 
 void row_result_outcome(struct arena *arena, const struct row_result *result, struct outcome *outcome)

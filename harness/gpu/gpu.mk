@@ -89,10 +89,10 @@ GATE_TARGETS ?= $(if $(wildcard /usr/bin/clang++-2*),$(GFX_TARGETS),$(if $(wildc
 PORTABLE := $(BUILD)/portable/topkcts
 
 # The system's own: they go with the kernel and the loader of the machine it will run on. Everything else travels.
-PORTABLE_EXCEPT := linux-vdso|ld-linux|/libc\.so|/libm\.so|/libdl\.so|/libpthread\.so|/librt\.so|/libresolv\.so
+PORTABLE_EXCEPT := linux-vdso|ld-linux|/libc\.so|/libm\.so|/libdl\.so|/libpthread\.so|/librt\.so|/libresolv\.so|/libstdc\+\+|/libgcc_s
 
-# RPATH, not RUNPATH: the libraries that travel find each other by it, too. libstdc++ is linked in, because a GPU's own
-# libraries want the one of the machine.
+# RPATH, not RUNPATH: the libraries that travel find each other by it, too. libstdc++ is linked in or the machine's own,
+# because a GPU's libraries there want theirs.
 $(BUILD)/topkcts-portable: $(BUILD)/harness/main.o $(LIBRARY_OBJECTS)
 	@echo "link  $@"
 	$(Q)$(CXX) $(CXXFLAGS) -static-libstdc++ -static-libgcc -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/lib' -o $@ $^ $(LINK_LIBRARIES)

@@ -381,6 +381,11 @@ static enum status driver_read(void *stream, void *to, const void *from, size_t 
     return check(gpuMemoryRead(to, MEMORY((void *)(uintptr_t)from), bytes, stream), "reading from the device", err);
 }
 
+static enum status driver_copy(void *stream, void *to, const void *from, size_t bytes, struct error *err)
+{
+    return check(gpuMemoryCopy(MEMORY(to), MEMORY((void *)(uintptr_t)from), bytes, stream), "copying on the device", err);
+}
+
 static enum status driver_fill(void *stream, void *to, uint32_t word, size_t n_words, struct error *err)
 {
     return check(gpuMemoryFill(MEMORY(to), (int)word, n_words, stream), "filling device memory", err);
@@ -512,6 +517,7 @@ static const struct gpu_driver driver = {
     .free = driver_free,
     .write = driver_write,
     .read = driver_read,
+    .copy = driver_copy,
     .fill = driver_fill,
     .stream_create = driver_stream_create,
     .stream_destroy = driver_stream_destroy,

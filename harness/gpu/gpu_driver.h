@@ -67,6 +67,7 @@ struct gpu_driver {
     /* Enqueued on the stream; host memory is pageable, so that a copy may wait for the stream. */
     enum status (*write)(void *stream, void *to, const void *from, size_t bytes, struct error *err);
     enum status (*read)(void *stream, void *to, const void *from, size_t bytes, struct error *err);
+    enum status (*copy)(void *stream, void *to, const void *from, size_t bytes, struct error *err); /* within the device */
     enum status (*fill)(void *stream, void *to, uint32_t word, size_t n_words, struct error *err);
 
     /* Streams do not wait for the default stream, nor it for them. */

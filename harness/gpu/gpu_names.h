@@ -34,6 +34,7 @@ typedef CUgraphExec gpu_graph_exec;
 #define gpuMemoryFree cuMemFree
 #define gpuMemoryWrite cuMemcpyHtoDAsync
 #define gpuMemoryRead cuMemcpyDtoHAsync
+#define gpuMemoryCopy cuMemcpyDtoDAsync
 #define gpuMemoryFill cuMemsetD32Async
 #define gpuStreamCreate cuStreamCreate
 #define gpuStreamDestroy cuStreamDestroy
@@ -94,6 +95,7 @@ typedef hipGraphExec_t gpu_graph_exec;
 #define gpuMemoryFree hipFree
 #define gpuMemoryWrite hipMemcpyHtoDAsync
 #define gpuMemoryRead hipMemcpyDtoHAsync
+#define gpuMemoryCopy hipMemcpyDtoDAsync
 #define gpuMemoryFill hipMemsetD32Async
 #define gpuStreamCreate hipStreamCreateWithFlags
 #define gpuStreamDestroy hipStreamDestroy
