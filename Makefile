@@ -165,7 +165,7 @@ $(call test_objects,$(1)): | $(BUILD)/.packages-test
 endef
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_binary,$(folder))))
 
-test: all $(TEST_BINARIES) $(PLUGINS) ## all tests: Criterion, then the program as people use it
+test: all $(TEST_BINARIES) $(PLUGINS) $(HIP_DOUBLE) ## all tests: Criterion, then the program as people use it
 	$(Q)BUILD=$(BUILD) sh harness/tests/run_tests.sh $(TEST_BINARIES)
 
 test-c: $(TEST_BINARIES) $(PLUGINS) ## the Criterion tests alone

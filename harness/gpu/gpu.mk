@@ -107,3 +107,43 @@ portable: all $(BUILD)/topkcts-portable ## one folder that runs on another x86-6
 	$(Q)cp -r reports $(PORTABLE)/reports 2>/dev/null || :
 	$(Q)ldd $(BUILD)/topkcts-portable | awk '$$3 ~ /^\// { print $$3 }' | grep -vE '$(PORTABLE_EXCEPT)' | xargs -I{} cp -L {} $(PORTABLE)/lib/
 	@echo "$(PORTABLE): $$(du -sh $(PORTABLE) | cut -f1), needs glibc $$(objdump -T $(PORTABLE)/topkcts $(PORTABLE)/lib/* | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1 | cut -d_ -f2) or newer"
+
+# ---- HIP without a GPU, for tests: the called functions on the simulator, under the real library's name -------------
+
+ifneq ($(ROCM_HOME),)
+HIP_DOUBLE := $(BUILD)/harness/tests/hip_double/libamdhip64.so
+HIP_DOUBLE_SOURCES := harness/tests/hip_double/hip_double.cpp kernels/topk_v1.c kernels/topk_v1_simulator.cpp $(wildcard kernels/simulator/*.cpp)
+HIP_DOUBLE_OBJECTS := $(patsubst %,$(BUILD)/harness/tests/hip_double/%.o,$(HIP_DOUBLE_SOURCES))
+HIP_DOUBLE_FLAGS = $(WARNINGS) -O2 -g -D_GNU_SOURCE -I. -fPIC -fvisibility=default -MMD -MP
+
+# The real headers for the double; the simulator's for the kernel.
+$(BUILD)/harness/tests/hip_double/harness/%.cpp.o: harness/%.cpp | $(BUILD)/.packages-build
+	@mkdir -p $(@D)
+	@echo "hip   $<"
+	$(Q)$(CXX) -std=gnu++17 $(HIP_DOUBLE_FLAGS) -D__HIP_PLATFORM_AMD__ $(if $(filter-out /usr,$(ROCM_HOME)),-isystem $(ROCM_HOME)/include) -c -o $@ $<
+$(BUILD)/harness/tests/hip_double/kernels/%.cpp.o: kernels/%.cpp | $(BUILD)/.packages-build
+	@mkdir -p $(@D)
+	@echo "hip   $<"
+	$(Q)$(CXX) $(CXX_FLAGS) $(HIP_DOUBLE_FLAGS) $(KERNEL_FLAGS) -c -o $@ $<
+$(BUILD)/harness/tests/hip_double/kernels/%.c.o: kernels/%.c | $(BUILD)/.packages-build
+	@mkdir -p $(@D)
+	@echo "hip   $<"
+	$(Q)$(CC) $(C_FLAGS) $(HIP_DOUBLE_FLAGS) -c -o $@ $<
+
+# The name that the backend asks for: libamdhip64.so.5, .6, ...
+$(BUILD)/harness/tests/hip_double/libamdhip64.so: $(HIP_DOUBLE_OBJECTS)
+	@echo "link  $@"
+	$(Q)$(CXX) -shared -o $@ $^ -lboost_context -Wl,-soname,$$(objdump -p $(BUILD)/backends/topkcts_hip.so | awk '/NEEDED.*amdhip64/ { print $$2 }')
+$(BUILD)/harness/tests/hip_double/libamdhip64.so: $(BUILD)/backends/topkcts_hip.so
+-include $(HIP_DOUBLE_OBJECTS:.o=.d)
+
+# A plugin with a fault that only a device with streams shows.
+HIP_DOUBLE += $(BUILD)/harness/tests/hip_double/wrong_stream.so
+$(BUILD)/harness/tests/hip_double/wrong_stream.so: harness/tests/hip_double/wrong_stream.c kernels/topk_v1.c | $(BUILD)/.packages-build
+	@mkdir -p $(@D)
+	@echo "so    $<"
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -I. $(WARNINGS) $(CFLAGS) $(HIP_FLAGS) -shared -fPIC -o $@ $^ $(HIP_LIBRARIES) -lamdhip64
+endif
+
+hip-double: $(HIP_DOUBLE) ## libamdhip64 for tests, on the simulator
+.PHONY: hip-double
