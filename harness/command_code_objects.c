@@ -3,6 +3,7 @@
 #include "harness/code_object.h"
 #include "harness/command.h"
 #include "harness/gpu_load.h"
+#include "harness/jit_check.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@ enum status command_code_objects(const struct settings *settings, struct error *
         return error_set(err, STATUS_USAGE, "code-objects takes one folder, not %zu (default: %s)", settings->words.n,
                          folder);
     const char *where = settings->words.n ? settings->words.items[0] : folder;
+    if (settings->jit)
+        return jit_check(settings->targets ? settings->targets : "", err);
     if (settings->update) {
         if (!code_object_list_scan(where, &list, err))
             code_object_list_write(&list, err);

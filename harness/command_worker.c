@@ -53,6 +53,12 @@ static void say_launch(void *payload)
     say_line(".\n");
 }
 
+static void say_checking(void *payload)
+{
+    (void)payload;
+    say_line(":\n");
+}
+
 static void say_text(enum message_kind kind, const char *text)
 {
     struct message message = {.kind = kind};
@@ -92,6 +98,7 @@ static void open_provider(struct worker *worker, const char *device)
                                           .provider = worker->loaded.provider,
                                           .self = worker->self,
                                           .before_launch = say_launch,
+                                          .after_launch = say_checking,
                                           .other_origin = worker->loaded.is_gpu_kernel ? provider_gpu_other_origin
                                                                                        : NULL};
     say_text(MESSAGE_OPENED, "");

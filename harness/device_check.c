@@ -39,7 +39,8 @@ static bool hear(struct worker_process *worker, struct arena *arena, struct mess
     int64_t deadline = now_ms() + milliseconds;
     for (;;) {
         enum worker_news news = worker_listen(worker, arena, message);
-        if (news == WORKER_MESSAGE && message->kind != MESSAGE_LAUNCH)
+        if (news == WORKER_MESSAGE && message->kind != MESSAGE_LAUNCH &&
+            message->kind != MESSAGE_CHECKING)
             return true;
         if (news == WORKER_GONE) {
             worker_cause(worker, why, why_size);

@@ -147,7 +147,7 @@ enum status jit_compile(const struct jit_source *source, const char *folder, str
         goto done;
     if (!folder && jit_cache_folder(own_folder, sizeof own_folder))
         folder = own_folder;
-    if (assembly.includes_files)
+    if (assembly.includes_files || (folder && folder[0] == '\0'))
         folder = NULL;
     if (folder && jit_cache_read(folder, code->digest, &code->bytes, &code->n_bytes)) {
         code->from_cache = true;

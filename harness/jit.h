@@ -41,7 +41,8 @@ struct jit_code {
 enum status jit_identify(const struct jit_source *source, struct jit_code *code, struct error *err);
 
 /* Compiles, or takes from the cache. STATUS_FAIL: the compiler rejects the source (its log goes to stderr, its first
- * error into the message). STATUS_BOOKS: no compiler, or it does not work. `folder`: of the cache; NULL: the user's. */
+ * error into the message). STATUS_BOOKS: no compiler, or it does not work. `folder`: of the cache; NULL: the user's; "":
+ * none. */
 enum status jit_compile(const struct jit_source *source, const char *folder, struct jit_code *code, struct error *err);
 
 void jit_code_clear(struct jit_code *code);

@@ -477,6 +477,17 @@ static void clear(struct judging *judging)
     problem_clear(&judging->shortened);
 }
 
+/* A launch on gigabytes takes seconds to lay out and check: there the device's number is brought down to 3. */
+static int32_t default_repeats(const struct device *device, const struct case_spec *spec)
+{
+    enum { FEW = 3 };
+    int64_t longest = 0;
+    for (size_t i = 0; i < spec->n_lengths; i++)
+        longest = spec->lengths[i] > longest ? spec->lengths[i] : longest;
+    bool is_large = longest * spec->batch > INT64_C(1) << 28;
+    return is_large && device->default_repeats > FEW ? FEW : device->default_repeats;
+}
+
 void judge_case(struct launch_bench *bench, const struct concrete_case *concrete, int32_t repeats,
                 struct judgement *judgement)
 {
@@ -488,8 +499,8 @@ void judge_case(struct launch_bench *bench, const struct concrete_case *concrete
     judgement->promised = registry_case_level(concrete, &bench->provider->claims);
     bench->with_pages = concrete->outputs != OUTPUTS_RAW;
     bench->with_raw = concrete->outputs != OUTPUTS_PAGE;
-    if (repeats < bench->device->default_repeats)
-        repeats = bench->device->default_repeats;
+    if (repeats < default_repeats(bench->device, &concrete->spec))
+        repeats = default_repeats(bench->device, &concrete->spec);
     if (repeats < concrete->family->launches)
         repeats = concrete->family->launches;
     make_problem(&judging);

@@ -356,7 +356,11 @@ enum status launch_run(struct launch_bench *bench, const struct problem *problem
         result->arrangement = bench->device->backend->arrange(bench->device, form->turn, result->arrangement_text,
                                                               sizeof result->arrangement_text);
     struct error device_error = {0};
-    if (!execute(bench, &laid, form, result, &device_error) ||
+    enum { LARGE_BYTES = 256 << 20 };
+    bool ended = execute(bench, &laid, form, result, &device_error);
+    if (bench->after_launch && bench->scores.bytes > LARGE_BYTES)
+        bench->after_launch(bench->payload);
+    if (!ended ||
         !buffers_are_whole(bench, &laid, result, &device_error)) {
         result->device_fault = device_error.status == STATUS_FAIL;
         return STATUS_OK;

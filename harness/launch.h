@@ -70,6 +70,7 @@ struct launch_bench {
     void                       *self;  /* the provider's state, after open */
     bool                        with_pages, with_raw; /* outputs asked for by the case */
     void (*before_launch)(void *payload);             /* the watchdog is told; optional */
+    void (*after_launch)(void *payload);              /* and again, where checking takes seconds; optional */
     void          *payload;
     int64_t        n_launches; /* since the bench was made */
     struct guarded scores, seq_lens, page_table, pages, raw, workspace;

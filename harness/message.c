@@ -172,8 +172,8 @@ static void read_judgement(const json_t *json, struct judgement *j)
 
 char *message_write(const struct message *message)
 {
-    if (message->kind == MESSAGE_LAUNCH)
-        return strdup(".\n");
+    if (message->kind == MESSAGE_LAUNCH || message->kind == MESSAGE_CHECKING)
+        return strdup(message->kind == MESSAGE_LAUNCH ? ".\n" : ":\n");
     bool    to_worker = message->kind == MESSAGE_OPEN || message->kind == MESSAGE_CASE;
     json_t *json = json_pack("{s:s}", to_worker ? "do" : "say", kind_names[message->kind]);
     if (message->text[0])
@@ -201,8 +201,8 @@ enum status message_read(const char *line, struct arena *arena, struct message *
 {
     json_error_t json_error;
     memset(message, 0, sizeof *message);
-    if (strcmp(line, ".") == 0) {
-        message->kind = MESSAGE_LAUNCH;
+    if (strcmp(line, ".") == 0 || strcmp(line, ":") == 0) {
+        message->kind = line[0] == '.' ? MESSAGE_LAUNCH : MESSAGE_CHECKING;
         return STATUS_OK;
     }
     json_t     *json = json_loads(line, 0, &json_error);

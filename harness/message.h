@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a worker and the runner say to each other: one JSON object a line, and a lone "." for "a launch begins".
+ * What a worker and the runner say to each other: one JSON object a line, a lone "." for "a launch begins"
+ * and a lone ":" for "it has ended, and checking it will take a while".
  * The only code that writes or reads these lines.
  *
  *     runner to worker    {"do": "open", "device": "host"}     {"do": "case", "name": "...", "repeats": 0}
@@ -24,7 +25,8 @@ enum message_kind {
     MESSAGE_OPENED,
     MESSAGE_FAILED,   /* text: why the provider's open failed */
     MESSAGE_RESULT,   /* judgement */
-    MESSAGE_LAUNCH    /* "." */
+    MESSAGE_LAUNCH,   /* "." */
+    MESSAGE_CHECKING  /* ":" */
 };
 
 /* What the runner knows of a provider without having loaded it. */

@@ -82,6 +82,8 @@ static const struct {
      "what the job behind the shards does: merge, or submit lost shards again"},
     {"update", NULL, OPTION_FLAG, PLACE(update), 0, 0, COMMAND_CHECK | COMMAND_CODE_OBJECTS,
      "write anew what is derived: check: hashes.txt, from all matrices; code-objects: manifest.json"},
+    {"jit", NULL, OPTION_FLAG, PLACE(jit), 0, 0, COMMAND_CODE_OBJECTS,
+     "compile v1 with the run-time compiler for --targets, which need not be here"},
     {"targets", "LIST", OPTION_TEXT, PLACE(targets), 0, 0, COMMAND_CODE_OBJECTS,
      "targets that must be there, separated by commas"},
     {"registry", "DIR", OPTION_LIST, PLACE(registries), 0, 0,

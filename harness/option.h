@@ -60,6 +60,7 @@ struct settings {
     const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown;
     const char        *shard, *resume, *junit;
     const char        *targets;
+    bool               jit;
     int64_t            repeat, retry, timeout, jobs;
     int64_t            case_timeout, inactivity, time_limit, budget; /* seconds */
     bool               json, update, fail_fast, require_clean_env, help;

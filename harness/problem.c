@@ -4,6 +4,8 @@
 
 #include "harness/claims.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,28 +36,80 @@ static enum status answer_row(struct problem *problem, int32_t row, int32_t *sec
     return STATUS_OK;
 }
 
+/* Rows of a problem for one thread: every n_threads-th, from `first`. */
+struct share {
+    struct problem *problem;
+    int32_t         first, n_threads;
+    struct error    error;
+};
+
+static void *answer_share(void *argument)
+{
+    struct share *share = argument;
+    int32_t      *second = malloc((size_t)share->problem->inputs.topk * sizeof *second);
+    if (!second)
+        error_no_memory(&share->error);
+    for (int32_t row = share->first; row < share->problem->inputs.batch && !share->error.status; row += share->n_threads)
+        answer_row(share->problem, row, second, &share->error);
+    free(second);
+    return NULL;
+}
+
+/* How many threads: one, unless the problem is so large that its worker has the machine to itself. */
+static int32_t count_threads(const struct case_inputs *inputs)
+{
+    enum { MAX_THREADS = 32 };
+    cpu_set_t cores;
+    if ((int64_t)inputs->batch * inputs->max_seq_len < INT64_C(1) << 27 || sched_getaffinity(0, sizeof cores, &cores) != 0)
+        return 1;
+    return CPU_COUNT(&cores) < MAX_THREADS ? CPU_COUNT(&cores) : MAX_THREADS;
+}
+
+static enum status answer_rows(struct problem *problem, struct error *err)
+{
+    int32_t       n = count_threads(&problem->inputs), started = 1;
+    struct share *shares = calloc((size_t)n, sizeof *shares);
+    pthread_t    *threads = calloc((size_t)n, sizeof *threads);
+    if (!shares || !threads) {
+        error_no_memory(err);
+        goto done;
+    }
+    for (int32_t t = 0; t < n; t++)
+        shares[t] = (struct share){.problem = problem, .first = t, .n_threads = n};
+    while (started < n && pthread_create(&threads[started], NULL, answer_share, &shares[started]) == 0)
+        started++;
+    answer_share(&shares[0]);
+    for (int32_t t = 1; t < n; t++) {
+        if (t < started)
+            pthread_join(threads[t], NULL);
+        else
+            answer_share(&shares[t]); /* a thread that could not be had */
+    }
+    for (int32_t t = 0; t < n; t++)
+        if (shares[t].error.status)
+            error_set(err, shares[t].error.status, "%s", shares[t].error.text);
+done:
+    free(shares);
+    free(threads);
+    return err->status;
+}
+
 enum status problem_make(struct problem *problem, struct case_inputs *inputs, const struct topk_claims *claims,
                          struct error *err)
 {
-    size_t   rows = (size_t)inputs->batch, slots = rows * (size_t)inputs->topk;
-    int32_t *second = malloc((size_t)inputs->topk * sizeof *second);
+    size_t rows = (size_t)inputs->batch, slots = rows * (size_t)inputs->topk;
     *problem = (struct problem){.inputs = *inputs, .claims = *claims};
     memset(inputs, 0, sizeof *inputs);
     problem->lengths = malloc(rows * sizeof *problem->lengths);
     problem->counts = malloc(rows * sizeof *problem->counts);
     problem->raw = malloc(slots * sizeof *problem->raw);
     problem->pages = malloc(slots * sizeof *problem->pages);
-    if (!second || !problem->lengths || !problem->counts || !problem->raw || !problem->pages) {
+    if (!problem->lengths || !problem->counts || !problem->raw || !problem->pages)
         error_no_memory(err);
-        goto done;
-    }
-    for (int32_t row = 0; row < problem->inputs.batch; row++) {
+    for (int32_t row = 0; row < problem->inputs.batch && !err->status; row++)
         problem->lengths[row] = effective_length(&problem->inputs, row);
-        if (answer_row(problem, row, second, err))
-            goto done;
-    }
-done:
-    free(second);
+    if (!err->status)
+        answer_rows(problem, err);
     if (err->status)
         problem_clear(problem);
     return err->status;

@@ -115,7 +115,7 @@ static void check_device(struct running *running, size_t target, bool abandoned)
 static void lose_worker(struct running *running, struct slot *slot, enum verdict verdict, const char *what)
 {
     static const char *const phases[] = {"", "while the provider was loaded", "in the provider's open", "between cases",
-                                         "before the first launch", "in a launch"};
+                                         "outside of launches", "in a launch"};
     struct row_result        result = {.verdict = verdict};
     enum phase               phase = slot->phase;
     char                     cause[256];
@@ -173,6 +173,10 @@ static void take_message(struct running *running, struct slot *slot, const struc
     case MESSAGE_LAUNCH:
         if (slot->phase == PHASE_PREPARING || slot->phase == PHASE_LAUNCHING)
             set_deadline(slot, PHASE_LAUNCHING, plan_launch_milliseconds(running->runner->settings, target));
+        return;
+    case MESSAGE_CHECKING: /* the clock of a launch stops: what follows is our own work */
+        if (slot->phase == PHASE_LAUNCHING)
+            set_deadline(slot, PHASE_PREPARING, limit_ms(running->runner->settings->inactivity, PREPARE_SECONDS));
         return;
     case MESSAGE_FAILED:
     case MESSAGE_UNUSABLE:

@@ -147,3 +147,9 @@ endif
 
 hip-double: $(HIP_DOUBLE) ## libamdhip64 for tests, on the simulator
 .PHONY: hip-double
+
+# ---- a modern ROCm, without a GPU -----------------------------------------------------------------------------------
+
+.PHONY: rocm
+rocm: portable ## every gfx target ahead of time and by hiprtc, with a modern ROCm fetched into a folder; no GPU needed
+	$(Q)sh harness/gpu/rocm.sh $(abspath $(BUILD)) $(GFX_TARGETS)

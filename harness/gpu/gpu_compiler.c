@@ -24,9 +24,11 @@ typedef nvrtcProgram rtc_program;
 #define rtcCode nvrtcGetCUBIN
 #define rtcDestroy nvrtcDestroyProgram
 #define RTC_TEXTS(list) (list)
+#define RTC_RELEASE ""
 
 #elif defined(TOPKCTS_HIP)
 
+#include <hip/hip_version.h>
 #include <hip/hiprtc.h>
 #define GPU_BACKEND "hip"
 #define RTC_NAME "hiprtc"
@@ -43,6 +45,11 @@ typedef hiprtcProgram rtc_program;
 #define rtcCodeSize hiprtcGetCodeSize
 #define rtcCode hiprtcGetCode
 #define rtcDestroy hiprtcDestroyProgram
+/* hiprtcVersion has answered 9.0 from HIP 5.2 to 6.4: the release is what tells compilers apart. */
+#define RTC_TEXT_OF(x) #x
+#define RTC_TEXT(x) RTC_TEXT_OF(x)
+#define RTC_RELEASE                                                                                                    \
+    " of HIP " RTC_TEXT(HIP_VERSION_MAJOR) "." RTC_TEXT(HIP_VERSION_MINOR) "." RTC_TEXT(HIP_VERSION_PATCH)
 /* Declared without const in older headers; the lists are only read. */
 #define RTC_TEXTS(list) ((const char **)(uintptr_t)(list))
 
@@ -62,7 +69,7 @@ static enum status compiler_version(char *text, size_t size, struct error *err)
     int major = 0, minor = 0;
     if (check(rtcVersion(&major, &minor), "asking for its version", err))
         return err->status;
-    snprintf(text, size, RTC_NAME " %d.%d", major, minor);
+    snprintf(text, size, RTC_NAME " %d.%d" RTC_RELEASE, major, minor);
     return STATUS_OK;
 }
 
