@@ -7,6 +7,7 @@
 #include "harness/command.h"
 #include "harness/project.h"
 #include "harness/message.h"
+#include "harness/provider_call.h"
 #include "harness/worker_process.h"
 
 #include <stdio.h>
@@ -74,11 +75,10 @@ static void open_provider(struct worker *worker, const char *device)
         return;
     }
     worker->has_registry = true;
-    int code = worker->loaded.provider->open(worker->device.ordinal, &worker->self, why, sizeof why);
-    why[sizeof why - 1] = '\0';
+    int code = provider_call_open(worker->loaded.provider, worker->device.ordinal, &worker->self, why, sizeof why);
     if (code != 0) {
         char text[600];
-        snprintf(text, sizeof text, "open returned %d: %s", code, why[0] ? why : "the provider gives no reason");
+        snprintf(text, sizeof text, "open returned %d: %s", code, why);
         say_text(MESSAGE_FAILED, text);
         return;
     }
@@ -149,7 +149,7 @@ enum status command_worker(const struct settings *settings, struct error *err)
     }
     free(line);
     if (worker.is_open) {
-        worker.loaded.provider->close(worker.self);
+        provider_call_close(worker.loaded.provider, worker.self);
         launch_bench_clear(&worker.bench);
         device_close(&worker.device);
     }
