@@ -11,7 +11,7 @@ enum status command_check(const struct settings *settings, struct error *err)
     struct check_result result;
     if (settings->words.n)
         return error_set(err, STATUS_USAGE, "check takes no '%s'; it validates the whole registry", settings->words.items[0]);
-    if (project_load_registry_aloud(settings, settings->update, &registry, err) ||
+    if (project_load_registry(settings, settings->update, &registry, err) ||
         registry_check(&registry, settings->update, &result, err))
         goto done;
     if (result.n_problems)

@@ -104,6 +104,8 @@ static void check_notes(const struct registry *registry, struct check_result *re
     for (size_t i = 0; i < registry->n_notes; i++)
         if (strstr(registry->notes[i], "check --update'") && !strstr(registry->notes[i], "is not there"))
             problem(result, "%s", registry->notes[i]);
+        else
+            fprintf(stderr, "note: %s\n", registry->notes[i]);
 }
 
 enum status registry_check(struct registry *registry, bool update, struct check_result *result, struct error *err)

@@ -7,16 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <yaml.h>
 
 /* Deeper than any registry needs; also ends documents whose aliases refer to themselves. */
 #define MAX_DEPTH 16
+/* More than any registry file holds, aliases written out: ten lists of ten aliases each would otherwise fill the memory. */
+#define MAX_NODES 200000
+#define MAX_KEYS 1000 /* of one map; every key is compared with those before it */
+#define MAX_BYTES ((off_t)4 << 20)
 
 struct loading {
     yaml_document_t *document;
     struct arena    *arena;
     const char      *file;
     struct error    *err;
+    size_t          *n_nodes; /* converted so far */
 };
 
 enum status yaml_error(const struct yaml_node *node, struct error *err, const char *format, ...)
@@ -49,12 +55,14 @@ static enum status convert_map(const struct loading *loading, const yaml_node_t 
 {
     out->kind = YAML_MAP;
     out->n_items = (size_t)(from->data.mapping.pairs.top - from->data.mapping.pairs.start);
+    if (out->n_items > MAX_KEYS)
+        return error_set(loading->err, STATUS_USAGE, "%s:%d: a map of more than %d keys", out->file, out->line, MAX_KEYS);
     out->items = arena_alloc(loading->arena, (out->n_items + 1) * sizeof *out->items);
     for (size_t i = 0; i < out->n_items; i++) {
         const yaml_node_pair_t *pair = &from->data.mapping.pairs.start[i];
         const yaml_node_t      *key = yaml_document_get_node(loading->document, pair->key);
         int                     line = (int)key->start_mark.line + 1;
-        if (key->type != YAML_SCALAR_NODE)
+        if (key->type != YAML_SCALAR_NODE || memchr(key->data.scalar.value, '\0', key->data.scalar.length))
             return error_set(loading->err, STATUS_USAGE, "%s:%d: a key must be a plain word", loading->file, line);
         const char *text = arena_text(loading->arena, (const char *)key->data.scalar.value);
         for (size_t j = 0; j < i; j++)
@@ -77,8 +85,13 @@ static enum status convert(const struct loading *loading, int id, int depth, str
     if (depth > MAX_DEPTH)
         return error_set(loading->err, STATUS_USAGE, "%s:%d: nested more than %d deep", out->file, out->line,
                          MAX_DEPTH);
+    if (++*loading->n_nodes > MAX_NODES)
+        return error_set(loading->err, STATUS_USAGE, "%s:%d: more than %d values, aliases (*name) written out", out->file,
+                         out->line, MAX_NODES);
     switch (from->type) {
     case YAML_SCALAR_NODE:
+        if (memchr(from->data.scalar.value, '\0', from->data.scalar.length))
+            return error_set(loading->err, STATUS_USAGE, "%s:%d: a text with a NUL in it", out->file, out->line);
         out->kind = YAML_SCALAR;
         out->text = arena_text(loading->arena, (const char *)from->data.scalar.value);
         out->plain = from->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
@@ -92,22 +105,62 @@ static enum status convert(const struct loading *loading, int id, int depth, str
     }
 }
 
+static enum status cannot_parse(const char *path, const yaml_parser_t *parser, struct error *err)
+{
+    size_t line = parser->problem_mark.line + 1;
+    if (parser->error == YAML_READER_ERROR) /* knows the byte, not the line */
+        return error_set(err, STATUS_USAGE, "%s: not YAML: %s (byte %zu of the file); UTF-8 is accepted", path,
+                         parser->problem ? parser->problem : "it cannot be read", parser->problem_offset);
+    return error_set(err, STATUS_USAGE, "%s:%zu: not YAML: %s", path, line,
+                     parser->problem ? parser->problem : "it cannot be read");
+}
+
+/* Opens it if it is a file that a registry may hold; a pipe, say, would be waited for. */
+static enum status open_regular(const char *path, FILE **file, struct error *err)
+{
+    struct stat attributes;
+    *file = NULL;
+    if (stat(path, &attributes) != 0)
+        return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+    if (!S_ISREG(attributes.st_mode))
+        return error_set(err, STATUS_USAGE, "%s: %s; a file is needed", path,
+                         S_ISDIR(attributes.st_mode) ? "is a folder" : "is a special file");
+    if (attributes.st_size > MAX_BYTES)
+        return error_set(err, STATUS_USAGE, "%s: %lld bytes; a registry file has at most %lld", path,
+                         (long long)attributes.st_size, (long long)MAX_BYTES);
+    *file = fopen(path, "rb");
+    return *file ? STATUS_OK : error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+}
+
+/* Whatever stands behind the first document would be ignored without a word. */
+static enum status refuse_second_document(const char *path, yaml_parser_t *parser, struct error *err)
+{
+    yaml_document_t second;
+    if (!yaml_parser_load(parser, &second))
+        return cannot_parse(path, parser, err);
+    if (yaml_document_get_root_node(&second))
+        error_set(err, STATUS_USAGE, "%s:%zu: a second document begins ('---'); a registry file is one document", path,
+                  second.start_mark.line + 1);
+    yaml_document_delete(&second);
+    return err->status;
+}
+
 enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **root, struct error *err)
 {
     yaml_parser_t   parser;
     yaml_document_t document;
     bool            have_document = false;
-    FILE           *file = fopen(path, "rb");
-    if (!file)
-        return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+    size_t          n_nodes = 0;
+    FILE           *file;
+    if (open_regular(path, &file, err))
+        return err->status;
     if (!yaml_parser_initialize(&parser)) {
         fclose(file);
         return error_no_memory(err);
     }
     yaml_parser_set_input_file(&parser, file);
     if (!yaml_parser_load(&parser, &document)) {
-        error_set(err, STATUS_USAGE, "%s:%zu: not YAML: %s", path, parser.problem_mark.line + 1,
-                  parser.problem ? parser.problem : "it cannot be read");
+        cannot_parse(path, &parser, err);
         goto done;
     }
     have_document = true;
@@ -116,9 +169,10 @@ enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **
         error_set(err, STATUS_USAGE, "%s:1: the file is empty; an empty list is written []", path);
         goto done;
     }
-    struct loading loading = {&document, arena, arena_text(arena, path), err};
+    struct loading loading = {&document, arena, arena_text(arena, path), err, &n_nodes};
     *root = arena_alloc(arena, sizeof **root);
-    convert(&loading, 1, 0, *root);
+    if (!convert(&loading, 1, 0, *root))
+        refuse_second_document(path, &parser, err);
 done:
     if (have_document)
         yaml_document_delete(&document);
