@@ -80,6 +80,10 @@ static enum status check_provider(const char *what, const struct topk_provider *
                          (unsigned)provider->memory);
     if (claims_validate(&provider->claims, err))
         return error_prefix(err, "%s", what);
+    for (const struct topk_limit *limit = provider->limits; limit && limit->name; limit++)
+        if (limit->value < 1)
+            return error_set(err, STATUS_USAGE, "%s: limit '%.64s' is %lld; a positive number is accepted", what,
+                             limit->name, (long long)limit->value);
     return STATUS_OK;
 }
 

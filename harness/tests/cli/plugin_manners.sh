@@ -23,9 +23,19 @@ for manner in plain path-without-end path-latin1 path-lines signals-blocked limi
     right "$manner"
 done
 [ "$(query manners.db "select provider from results limit 1")" = "it's \"so\"; drop table run;--" ] || fail "name-quotes"
-for manner in limits-negative limits-huge limits-twice limits-odd; do
-    right "$manner" overflow-limits
-done
+# Limits may lead to the same case twice, or to none that exists.
+right limits-twice overflow-limits
+[ "$(query manners.db "select count(*) = count(distinct case_name) from results")" = 1 ] || fail "limits-twice"
+one=$(query manners.db "select case_name from results limit 1")
+right limits-twice "$one"
+[ "$(query manners.db "select count(*) from results")" = 1 ] || fail "a case by its name is planned twice"
+right limits-twice 'overflow-limits/*'
+right limits-odd
+become limits-huge
+expect 2 "$TOPKCTS" run overflow-limits --provider ./limits-huge.so --db manners.db
+says "families with limits need a provider that declares them"
+expect 2 "$TOPKCTS" list overflow-limits
+says "depend on the limits"
 become path-lines
 expect 0 "$TOPKCTS" run "$cases" --provider ./path-lines.so --db manners.db
 [ "$(query manners.db "select distinct path from results")" = "a?b" ] || fail "an inner path of two lines"
@@ -87,6 +97,7 @@ refused version-lines "control character"
 refused version-latin1 "not UTF-8"
 refused version-long "at most 63 bytes"
 refused claims-out-of-range "claims.nan is 9"
+refused limits-negative "limit 'candidates' is -5"
 refused claims-max-topk-negative "max_topk is -1"
 refused memory-out-of-range "memory is 3"
 
