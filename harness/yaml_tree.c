@@ -2,6 +2,8 @@
 /* YAML files as trees; see yaml_tree.h. */
 #include "harness/yaml_tree.h"
 
+#include "harness/regular_file.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -115,21 +117,19 @@ static enum status cannot_parse(const char *path, const yaml_parser_t *parser, s
                      parser->problem ? parser->problem : "it cannot be read");
 }
 
-/* Opens it if it is a file that a registry may hold; a pipe, say, would be waited for. */
-static enum status open_regular(const char *path, FILE **file, struct error *err)
+/* Opens a registry file and refuses one of a size that none has. */
+static enum status open_bounded(const char *path, FILE **file, struct error *err)
 {
     struct stat attributes;
-    *file = NULL;
-    if (stat(path, &attributes) != 0)
-        return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
-    if (!S_ISREG(attributes.st_mode))
-        return error_set(err, STATUS_USAGE, "%s: %s; a file is needed", path,
-                         S_ISDIR(attributes.st_mode) ? "is a folder" : "is a special file");
-    if (attributes.st_size > MAX_BYTES)
+    if (regular_file_open(path, file, err))
+        return err->status;
+    if (fstat(fileno(*file), &attributes) == 0 && attributes.st_size > MAX_BYTES) {
+        fclose(*file);
+        *file = NULL;
         return error_set(err, STATUS_USAGE, "%s: %lld bytes; a registry file has at most %lld", path,
                          (long long)attributes.st_size, (long long)MAX_BYTES);
-    *file = fopen(path, "rb");
-    return *file ? STATUS_OK : error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+    }
+    return STATUS_OK;
 }
 
 /* Whatever stands behind the first document would be ignored without a word. */
@@ -152,7 +152,7 @@ enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **
     bool            have_document = false;
     size_t          n_nodes = 0;
     FILE           *file;
-    if (open_regular(path, &file, err))
+    if (open_bounded(path, &file, err))
         return err->status;
     if (!yaml_parser_initialize(&parser)) {
         fclose(file);
