@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,9 +117,18 @@ static enum status set_number(int which, const char *text, struct settings *sett
     return STATUS_OK;
 }
 
+static bool is_utf8(const char *text)
+{
+    json_t *checked = json_string(text);
+    json_decref(checked);
+    return checked != NULL;
+}
+
 static enum status set_option(int which, const char *text, struct settings *settings, struct error *err)
 {
     void *place = (char *)settings + options[which].offset;
+    if (!is_utf8(text)) /* it goes into the books and into JSON */
+        return error_set(err, STATUS_USAGE, "--%s: '%s' is not UTF-8", options[which].name, text);
     if (options[which].argument && !text[0])
         return error_set(err, STATUS_USAGE, "--%s needs a value: --%s %s", options[which].name, options[which].name,
                          options[which].argument);
@@ -168,6 +178,8 @@ static enum status add_word(const char *command_name, const char *word, struct s
 {
     if (!word[0])
         return error_set(err, STATUS_USAGE, "%s: an argument is empty", command_name);
+    if (!is_utf8(word))
+        return error_set(err, STATUS_USAGE, "%s: the argument '%s' is not UTF-8", command_name, word);
     if (settings->words.n == OPTION_MAX_WORDS)
         return error_set(err, STATUS_USAGE, "%s: more than %d arguments", command_name, OPTION_MAX_WORDS);
     settings->words.items[settings->words.n++] = word;
