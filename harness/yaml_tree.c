@@ -132,16 +132,52 @@ static enum status open_bounded(const char *path, FILE **file, struct error *err
     return STATUS_OK;
 }
 
-/* Whatever stands behind the first document would be ignored without a word. */
-static enum status refuse_second_document(const char *path, yaml_parser_t *parser, struct error *err)
+static enum status look_at_event(const char *path, const yaml_event_t *event, int *depth, int *n_documents,
+                                 struct error *err)
 {
-    yaml_document_t second;
-    if (!yaml_parser_load(parser, &second))
-        return cannot_parse(path, parser, err);
-    if (yaml_document_get_root_node(&second))
-        error_set(err, STATUS_USAGE, "%s:%zu: a second document begins ('---'); a registry file is one document", path,
-                  second.start_mark.line + 1);
-    yaml_document_delete(&second);
+    size_t line = event->start_mark.line + 1;
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (++*n_documents > 1)
+            return error_set(err, STATUS_USAGE, "%s:%zu: a second document begins ('---'); a registry file is one document",
+                             path, line);
+        return STATUS_OK;
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        if (++*depth > MAX_DEPTH)
+            return error_set(err, STATUS_USAGE, "%s:%zu: nested more than %d deep", path, line, MAX_DEPTH);
+        return STATUS_OK;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        --*depth;
+        return STATUS_OK;
+    default:
+        return STATUS_OK;
+    }
+}
+
+/* Reads through the file once without keeping anything. Libyaml's time grows with the square of the depth, and its
+ * loader takes the first document and leaves the rest without a word; so both are looked for here. */
+static enum status check_shape(const char *path, FILE *file, struct error *err)
+{
+    yaml_parser_t parser;
+    int           depth = 0, n_documents = 0;
+    bool          at_end = false;
+    if (!yaml_parser_initialize(&parser))
+        return error_no_memory(err);
+    yaml_parser_set_input_file(&parser, file);
+    while (!at_end && !err->status) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&parser, &event)) {
+            cannot_parse(path, &parser, err);
+            break;
+        }
+        at_end = event.type == YAML_STREAM_END_EVENT;
+        look_at_event(path, &event, &depth, &n_documents, err);
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    rewind(file);
     return err->status;
 }
 
@@ -154,9 +190,9 @@ enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **
     FILE           *file;
     if (open_bounded(path, &file, err))
         return err->status;
-    if (!yaml_parser_initialize(&parser)) {
+    if (check_shape(path, file, err) || !yaml_parser_initialize(&parser)) {
         fclose(file);
-        return error_no_memory(err);
+        return error_no_memory(err); /* unless the shape is to blame, which was recorded first */
     }
     yaml_parser_set_input_file(&parser, file);
     if (!yaml_parser_load(&parser, &document)) {
@@ -171,8 +207,7 @@ enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **
     }
     struct loading loading = {&document, arena, arena_text(arena, path), err, &n_nodes};
     *root = arena_alloc(arena, sizeof **root);
-    if (!convert(&loading, 1, 0, *root))
-        refuse_second_document(path, &parser, err);
+    convert(&loading, 1, 0, *root);
 done:
     if (have_document)
         yaml_document_delete(&document);
