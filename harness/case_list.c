@@ -106,12 +106,39 @@ static enum status expand_family(struct registry *registry, const struct family 
     return STATUS_OK;
 }
 
+static void list_point(struct registry *registry, const uint16_t *values, uint64_t suites, struct listed *l)
+{
+    l->suites = arena_grow(&registry->arena, l->suites, l->n, sizeof *l->suites);
+    l->values = arena_grow(&registry->arena, l->values, l->n, MAX_AXES * sizeof *l->values);
+    l->suites[l->n] = suites;
+    memcpy(l->values + l->n++ * MAX_AXES, values, MAX_AXES * sizeof *values);
+}
+
+/* Lists every point of the matrix that a case's name stands for. Batches below the number of ragged lengths are raised
+ * to it, so several points may be one case; were only one listed, each update would add cases for the others. */
+static void list_points(struct registry *registry, const struct family *family, size_t m, const uint16_t *values,
+                        const char *name, uint64_t suites, struct listed *listed)
+{
+    const struct matrix *matrix = &family->matrices[m];
+    uint16_t             point[MAX_AXES];
+    memcpy(point, values, sizeof point);
+    if (matrix->axes[AXIS_LENGTH].values[values[AXIS_LENGTH]].n_lengths < 2) {
+        list_point(registry, point, suites, listed);
+        return;
+    }
+    for (size_t batch = 0; batch < matrix->axes[AXIS_BATCH].n_values; batch++) {
+        point[AXIS_BATCH] = (uint16_t)batch;
+        if (strcmp(concrete_case_at(&registry->arena, family, matrix, point).name, name) == 0)
+            list_point(registry, point, suites, listed);
+    }
+}
+
 /* Sorts the lines of one family into its matrices; lines that are legal no more are noted and dropped. With
  * `take_cases` they also become the family's cases. Returns how many lines were legal. */
 static size_t take_lines(struct registry *registry, const struct family *family, const struct hashes_line *lines,
                          size_t n_lines, const char *path, bool take_cases, struct listed *listed)
 {
-    size_t taken = 0, length = strlen(family->id);
+    size_t taken = 0, length = strlen(family->id), from = registry->n_cases;
     for (size_t i = 0; i < n_lines; i++) {
         size_t   m;
         uint16_t values[MAX_AXES] = {0};
@@ -125,7 +152,13 @@ static size_t take_lines(struct registry *registry, const struct family *family,
             continue;
         }
         taken++;
-        if (take_cases) {
+        /* A file merged by hand may hold a case twice; in the store it is one row. */
+        struct concrete_case *have = take_cases ? find_case(registry, from, lines[i].name) : NULL;
+        if (have) {
+            have->suites |= suites;
+            registry_note(registry, arena_format(&registry->arena, "%s:%d: '%s' is listed twice; run 'topkcts check --update'",
+                                                 path, lines[i].line, lines[i].name));
+        } else if (take_cases) {
             struct concrete_case made = concrete_case_at(&registry->arena, family, &family->matrices[m], values);
             made.input_hash = lines[i].hash;
             made.suites = suites;
@@ -133,11 +166,7 @@ static size_t take_lines(struct registry *registry, const struct family *family,
                 arena_grow(&registry->arena, registry->cases, registry->n_cases, sizeof *registry->cases);
             registry->cases[registry->n_cases++] = made;
         }
-        struct listed *l = &listed[m];
-        l->suites = arena_grow(&registry->arena, l->suites, l->n, sizeof *l->suites);
-        l->values = arena_grow(&registry->arena, l->values, l->n, MAX_AXES * sizeof *l->values);
-        l->suites[l->n] = suites;
-        memcpy(l->values + l->n++ * MAX_AXES, values, sizeof values);
+        list_points(registry, family, m, values, lines[i].name, suites, &listed[m]);
     }
     return taken;
 }
@@ -162,7 +191,7 @@ enum status cases_read(struct registry *registry, const struct registry_root *ro
     size_t              n_lines = 0;
     bool                exists;
     const char         *path = arena_format(&registry->arena, "%s/hashes.txt", root->folder);
-    if (hashes_read(path, &registry->arena, &lines, &n_lines, &exists, err))
+    if (hashes_read(path, &registry->arena, &lines, &n_lines, update, &exists, err))
         return err->status;
     for (size_t f = 0; f < registry->n_families; f++) {
         const struct family *family = &registry->families[f];

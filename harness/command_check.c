@@ -7,12 +7,13 @@
 
 enum status command_check(const struct settings *settings, struct error *err)
 {
-    struct registry     registry = {0};
+    struct registry     registry = {0}, expanded = {0};
     struct check_result result;
     if (settings->words.n)
         return error_set(err, STATUS_USAGE, "check takes no '%s'; it validates the whole registry", settings->words.items[0]);
-    if (project_load_registry_aloud(settings, settings->update, &registry, err) ||
-        registry_check(&registry, settings->update, &result, err))
+    if (project_load_registry(settings, settings->update, &registry, err) ||
+        (!settings->update && project_load_registry(settings, true, &expanded, err)) ||
+        registry_check(&registry, settings->update ? NULL : &expanded, &result, err))
         goto done;
     if (result.n_problems)
         error_set(err, STATUS_USAGE, "the registry has %zu mistake%s%s", result.n_problems,
@@ -26,5 +27,6 @@ enum status command_check(const struct settings *settings, struct error *err)
                settings->update ? "; hashes.txt written" : "");
 done:
     registry_clear(&registry);
+    registry_clear(&expanded);
     return err->status;
 }

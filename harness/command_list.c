@@ -34,6 +34,11 @@ enum status command_list(const struct settings *settings, struct error *err)
     if (project_load_registry_aloud(settings, false, &registry, err) ||
         plan_select(settings, &registry, NULL, &arena, &cases, &n_cases, err))
         goto done;
+    if (n_cases == 0) { /* nothing but a family with limits was asked for */
+        error_set(err, STATUS_USAGE, "the cases of '%s' depend on the limits that a provider declares; 'topkcts run %s --provider P' names them",
+                  settings->words.items[0], settings->words.items[0]);
+        goto done;
+    }
     if (settings->json) {
         json_t *list = json_array();
         for (size_t i = 0; i < n_cases; i++)

@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Everything of one `run`, so that one place can free it. */
 struct books {
@@ -254,7 +255,7 @@ static enum status open_books(struct books *books, const struct settings *given,
         return err->status;
     if (project_load_registry_aloud(settings, false, &books->registry, err) ||
         plan_make(&books->plan, settings, &books->registry, err) || read_provenance(books, settings, err) ||
-        open_output(settings->json_lines, given->resume ? "a" : "w", &books->json_lines, err) ||
+        open_output(settings->json_lines, "a", &books->json_lines, err) ||
         open_output(settings->markdown, "a", &books->markdown, err))
         return err->status;
     return store_open(&books->store, books->database, STORE_WRITE, err);
@@ -295,7 +296,13 @@ enum status command_run(const struct settings *given, struct error *err)
         return error_no_memory(err);
     /* A limit on the size of files (ulimit -f) is a full disk, not a reason to die without a word. */
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away costs the table, not the run's end in the books */
     if (open_books(books, given, err) || begin_or_resume(books, err))
+        goto done;
+    /* Only now, so that a run that cannot start leaves the lines of the one before. */
+    if (books->json_lines && !given->resume && ftruncate(fileno(books->json_lines), 0) != 0 && errno != EINVAL)
+        error_set(err, STATUS_BOOKS, "%s: cannot be written anew: %s", books->settings.json_lines, strerror(errno));
+    if (err->status)
         goto done;
     print_heading(books, books->settings.json ? stderr : stdout);
     if (!warn_of_expectations(books, err) && !runner_run(&books->runner, err))

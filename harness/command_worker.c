@@ -7,12 +7,16 @@
 #include "harness/command.h"
 #include "harness/project.h"
 #include "harness/message.h"
+#include "harness/provider_call.h"
 #include "harness/provider_gpu.h"
 #include "harness/worker_process.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct worker {
@@ -26,11 +30,28 @@ struct worker {
     bool                   is_open;
 };
 
+static int messages_fd = WORKER_MESSAGES_FD;
+
+/* Moves a descriptor to where a provider's stray writes and closes are least likely to fall, and where no program that
+ * it starts inherits it. Stays where it is when there is no such place. */
+static int move_away(int fd)
+{
+    struct rlimit limit;
+    rlim_t        top = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
+    int           moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)top - 8);
+    if (moved < 0)
+        return fd;
+    close(fd);
+    return moved;
+}
+
 static void say_line(const char *line)
 {
     size_t left = strlen(line);
     while (left > 0) {
-        ssize_t n = write(WORKER_MESSAGES_FD, line, left);
+        ssize_t n = write(messages_fd, line, left);
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n <= 0)
             _exit(STATUS_BOOKS); /* nobody listens any more */
         line += n;
@@ -43,6 +64,7 @@ static void say(const struct message *message)
     char *line = message_write(message);
     if (!line)
         _exit(STATUS_BOOKS);
+    say_line("\n");
     say_line(line);
     free(line);
 }
@@ -50,13 +72,13 @@ static void say(const struct message *message)
 static void say_launch(void *payload)
 {
     (void)payload;
-    say_line(".\n");
+    say_line("\n.\n");
 }
 
 static void say_checking(void *payload)
 {
     (void)payload;
-    say_line(":\n");
+    say_line("\n:\n");
 }
 
 static void say_text(enum message_kind kind, const char *text)
@@ -85,11 +107,10 @@ static void open_provider(struct worker *worker, const char *device)
         say_text(err.status == STATUS_FAIL ? MESSAGE_FAILED : MESSAGE_UNUSABLE, err.text);
         return;
     }
-    int code = worker->loaded.provider->open(worker->device.ordinal, &worker->self, why, sizeof why);
-    why[sizeof why - 1] = '\0';
+    int code = provider_call_open(worker->loaded.provider, worker->device.ordinal, &worker->self, why, sizeof why);
     if (code != 0) {
         char text[600];
-        snprintf(text, sizeof text, "open returned %d: %s", code, why[0] ? why : "the provider gives no reason");
+        snprintf(text, sizeof text, "open returned %d: %s", code, why);
         say_text(MESSAGE_FAILED, text);
         return;
     }
@@ -145,9 +166,10 @@ enum status command_worker(const struct settings *settings, struct error *err)
     static struct message hello = {.kind = MESSAGE_PROVIDER};
     char                *line = NULL;
     size_t               size = 0;
-    FILE                *orders = fdopen(WORKER_ORDERS_FD, "r");
+    FILE                *orders = fdopen(move_away(WORKER_ORDERS_FD), "r");
     if (!orders || settings->providers.n != 1)
         return error_set(err, STATUS_USAGE, "worker is started by 'topkcts run', not by hand");
+    messages_fd = move_away(WORKER_MESSAGES_FD);
     worker.settings = settings;
     struct error cause = {0};
     struct provider_place place = {settings->devices.n ? settings->devices.items[0] : NULL, settings->origin};
@@ -165,7 +187,8 @@ enum status command_worker(const struct settings *settings, struct error *err)
     }
     free(line);
     if (worker.is_open) {
-        worker.loaded.provider->close(worker.self);
+        provider_call_close(worker.loaded.provider, worker.self);
+        say_text(MESSAGE_CLOSED, "");
         launch_bench_clear(&worker.bench);
         device_close(&worker.device);
     }

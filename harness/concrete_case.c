@@ -192,6 +192,14 @@ static bool limit_case(const struct family *family, const char *name, struct are
     return true;
 }
 
+static bool is_among(const struct concrete_case *cases, size_t n_cases, const char *name)
+{
+    size_t i = 0;
+    while (i < n_cases && strcmp(cases[i].name, name) != 0)
+        i++;
+    return i < n_cases;
+}
+
 void registry_limit_cases(const struct family *family, const struct topk_limit *limits, struct arena *arena,
                           struct concrete_case **cases, size_t *n_cases)
 {
@@ -222,6 +230,8 @@ void registry_limit_cases(const struct family *family, const struct topk_limit *
                 struct concrete_case made = concrete_case_at(arena, family, &matrix, rows + r * matrix.n_axes);
                 for (size_t s = 0; s < family->n_selections; s++)
                     made.suites |= UINT64_C(1) << family->selections[s].suite;
+                if (is_among(*cases, *n_cases, made.name))
+                    continue; /* limits may repeat, and 2 * 1000 is 2000 */
                 *cases = arena_grow(arena, *cases, *n_cases, sizeof **cases);
                 (*cases)[(*n_cases)++] = made;
             }

@@ -29,6 +29,7 @@ struct device {
     int                          ordinal; /* 0 where it has no meaning */
     enum topk_memory             memory;
     bool                         host_visible; /* device pointers can be read and written by the CPU */
+    int64_t                      memory_bytes; /* in all; 0: not known */
     int32_t                      default_repeats;
     int32_t                      timeout_seconds; /* of one launch */
     int32_t                      n_arrangements;  /* wave sizes: launches of different arrangements are compared from

@@ -81,6 +81,7 @@ static enum status host_open(struct device *device, struct error *err)
     struct store_device unused;
     device->memory = TOPK_MEMORY_HOST;
     device->host_visible = true;
+    device->memory_bytes = machine_memory();
     device->default_repeats = 3;
     device->timeout_seconds = 10;
     device->n_arrangements = 1;
@@ -121,6 +122,7 @@ static enum status sim_open(struct device *device, struct error *err)
         return err->status;
     device->memory = TOPK_MEMORY_HOST;
     device->host_visible = true;
+    device->memory_bytes = machine_memory();
     device->default_repeats = 10;
     device->timeout_seconds = 60;
     device->n_arrangements = record.wave_size ? 1 : 2;

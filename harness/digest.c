@@ -8,6 +8,8 @@
 #define XXH_INLINE_ALL
 #include "harness/digest.h"
 
+#include "harness/regular_file.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -66,9 +68,9 @@ enum status digest_of_file(const char *path, char hex[DIGEST_HEX], struct error 
     size_t        n = 0;
     enum status   status = STATUS_OK;
     struct digest digest;
-    FILE         *file = fopen(path, "rb");
-    if (file == NULL)
-        return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+    FILE         *file;
+    if (regular_file_open(path, &file, err))
+        return err->status;
     digest_begin(&digest);
     while ((n = fread(chunk, 1, sizeof chunk, file)) > 0)
         digest_add(&digest, chunk, n);

@@ -4,6 +4,7 @@
  * Runs read their case lists from here, so that a new axis value adds cases and renames none.
  */
 #include "harness/digest.h"
+#include "harness/regular_file.h"
 #include "harness/registry.h"
 
 #include <errno.h>
@@ -37,24 +38,25 @@ static enum status read_line(const char *path, int number, char *text, struct ar
 }
 
 enum status hashes_read(const char *path, struct arena *arena, struct hashes_line **lines, size_t *n_lines,
-                        bool *exists, struct error *err)
+                        bool update, bool *exists, struct error *err)
 {
     char  *text = NULL;
     size_t size = 0;
     int    number = 0;
-    FILE  *file = fopen(path, "r");
-    *exists = file != NULL;
-    if (!file)
-        return errno == ENOENT ? STATUS_OK
-                               : error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+    FILE  *file;
+    *exists = access(path, F_OK) == 0 || errno != ENOENT;
+    if (!*exists || regular_file_open(path, &file, err))
+        return err->status;
     while (getline(&text, &size, file) >= 0) {
         number++;
         if (text[0] == '#' || text[0] == '\n')
             continue;
         *lines = arena_grow(arena, *lines, *n_lines, sizeof **lines);
-        if (read_line(path, number, text, arena, &(*lines)[*n_lines], err))
+        struct error bad_line = {0};
+        if (!read_line(path, number, text, arena, &(*lines)[*n_lines], &bad_line))
+            (*n_lines)++;
+        else if (!update && error_set(err, bad_line.status, "%s", bad_line.text))
             break;
-        (*n_lines)++;
     }
     if (ferror(file))
         error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));

@@ -3,6 +3,7 @@
 #include "harness/judge.h"
 
 #include "harness/claims.h"
+#include "harness/provider_call.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -188,10 +189,8 @@ static void digest_outputs(struct judging *judging, const struct launch_result *
 
 static void note_path(struct judging *judging)
 {
-    const struct topk_provider *provider = judging->bench->provider;
-    const char                 *path = provider->path ? provider->path(judging->bench->self) : NULL;
-    if (path)
-        snprintf(judging->judgement->path, sizeof judging->judgement->path, "%s", path);
+    provider_call_path(judging->bench->provider, judging->bench->self, judging->judgement->path,
+                       sizeof judging->judgement->path);
 }
 
 /* The problems that a family wants launched first. They are judged like any launch; their outputs are not kept. */
@@ -523,5 +522,9 @@ void judge_case(struct launch_bench *bench, const struct concrete_case *concrete
     if (judgement->verdict == VERDICT_PASS && concrete->family->n_promises && judgement->level > judgement->promised &&
         judgement->promised < bench->provider->claims.level)
         judgement->level = judgement->promised; /* what the claim leaves unranked is not judged beyond */
+    if (judgement->verdict == VERDICT_PASS) { /* what it was not asked for is nobody's failure */
+        judgement->reason[0] = '\0';
+        judgement->n_differences = 0;
+    }
     clear(&judging);
 }

@@ -2,6 +2,8 @@
 /* Times of launches by the device's events; see kernel_time.h. */
 #include "harness/kernel_time.h"
 
+#include "harness/provider_call.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ static bool one_sample(struct launch_bench *bench, const struct topk_problem *la
         bench->before_launch(bench->payload);
     if ((cold && backend->flush_cache(bench->device, launch->stream, &err)) ||
         backend->time_begin(bench->device, launch->stream, &err) ||
-        bench->provider->launch(bench->self, launch, cause, sizeof cause) != 0 ||
+        provider_call_launch(bench->provider, bench->self, launch, cause, sizeof cause) != 0 ||
         backend->time_end(bench->device, launch->stream, microseconds, &err))
         return false;
     return true;

@@ -2,6 +2,8 @@
 /* One launch of a provider; see launch.h. */
 #include "harness/launch.h"
 
+#include "harness/provider_call.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +12,8 @@
 
 #define PLUS_INFINITY 0x7f800000u
 #define TABLE_POISON ((int32_t)0xd3c2a197)
+/* No device has so much; leaves room to add guard bands without an overflow. */
+#define LARGEST_WORKSPACE ((size_t)1 << 48)
 
 /* The inputs of one launch as they lie in device memory. */
 struct laid_out {
@@ -132,14 +136,32 @@ static enum status place_outputs(struct launch_bench *bench, struct laid_out *la
     return STATUS_OK;
 }
 
-static enum status place_workspace(struct launch_bench *bench, struct laid_out *laid, const struct launch_form *form,
-                                   struct error *err)
+static bool unsafe(struct launch_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool unsafe(struct launch_result *result, const char *format, ...)
 {
-    size_t   bytes = bench->provider->workspace_bytes ? bench->provider->workspace_bytes(bench->self, &laid->launch) : 0;
+    va_list arguments;
+    result->safe = false;
+    va_start(arguments, format);
+    vsnprintf(result->text, sizeof result->text, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static enum status place_workspace(struct launch_bench *bench, struct laid_out *laid, const struct launch_form *form,
+                                   struct launch_result *result, struct error *err)
+{
+    size_t   bytes = provider_call_workspace_bytes(bench->provider, bench->self, &laid->launch);
     uint32_t pattern = guard_patterns[0]; /* the same in every repeat; other contents are a form of their own */
     void    *contents = NULL;
     if (bytes == 0)
         return STATUS_OK;
+    if (bytes > LARGEST_WORKSPACE ||
+        (bench->device->memory_bytes > 0 && bytes > (uint64_t)bench->device->memory_bytes)) {
+        unsafe(result, "workspace_bytes returned %zu, more than there is memory%s", bytes,
+               bytes == SIZE_MAX ? " (-1; no workspace is 0)" : "");
+        return STATUS_OK;
+    }
     if (form->workspace == WORKSPACE_ZEROES || form->workspace == WORKSPACE_ONES) {
         contents = malloc(bytes);
         if (!contents)
@@ -153,18 +175,6 @@ static enum status place_workspace(struct launch_bench *bench, struct laid_out *
         return err->status;
     laid->launch.workspace = guarded_pointer(&bench->workspace);
     return STATUS_OK;
-}
-
-static bool unsafe(struct launch_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static bool unsafe(struct launch_result *result, const char *format, ...)
-{
-    va_list arguments;
-    result->safe = false;
-    va_start(arguments, format);
-    vsnprintf(result->text, sizeof result->text, format, arguments);
-    va_end(arguments);
-    return false;
 }
 
 /* One buffer after the launch: guard bands whole, and contents as they were unless it is an output. */
@@ -225,10 +235,9 @@ static void check_rows(struct launch_bench *bench, const struct laid_out *laid, 
 static bool is_supported(struct launch_bench *bench, const struct laid_out *laid, struct launch_result *result)
 {
     char why[256] = "";
-    if (!bench->provider->supports || bench->provider->supports(bench->self, &laid->launch, why, sizeof why))
+    if (provider_call_supports(bench->provider, bench->self, &laid->launch, why, sizeof why))
         return true;
-    why[sizeof why - 1] = '\0';
-    snprintf(result->text, sizeof result->text, "%s", why[0] ? why : "the provider gives no reason");
+    snprintf(result->text, sizeof result->text, "%s", why);
     return false;
 }
 
@@ -252,10 +261,9 @@ static enum status delay_scores(struct launch_bench *bench, const struct laid_ou
 static bool call_launch(struct launch_bench *bench, const struct laid_out *laid, struct launch_result *result)
 {
     char cause[384] = "";
-    int  code = bench->provider->launch(bench->self, &laid->launch, cause, sizeof cause);
-    cause[sizeof cause - 1] = '\0';
+    int  code = provider_call_launch(bench->provider, bench->self, &laid->launch, cause, sizeof cause);
     if (code != 0)
-        return unsafe(result, "launch returned %d: %s", code, cause[0] ? cause : "the provider gives no reason");
+        return unsafe(result, "launch returned %d: %s", code, cause);
     return true;
 }
 
@@ -328,15 +336,18 @@ static enum status lay_out(struct launch_bench *bench, const struct problem *pro
     if (make_images(bench, laid, form, err) || place_inputs(bench, laid, form, err) ||
         place_outputs(bench, laid, form, err))
         return err->status;
-    return place_workspace(bench, laid, form, err);
+    return STATUS_OK;
 }
 
 enum status launch_lay_out(struct launch_bench *bench, const struct problem *problem, const struct launch_form *form,
                            struct topk_problem *launch, struct error *err)
 {
-    struct laid_out laid;
-    if (lay_out(bench, problem, form, &laid, err))
+    struct laid_out      laid;
+    struct launch_result result = {.safe = true};
+    if (lay_out(bench, problem, form, &laid, err) || place_workspace(bench, &laid, form, &result, err))
         return err->status;
+    if (!result.safe)
+        return error_set(err, STATUS_FAIL, "%s", result.text);
     *launch = laid.launch;
     return STATUS_OK;
 }
@@ -352,6 +363,10 @@ enum status launch_run(struct launch_bench *bench, const struct problem *problem
     if (!is_supported(bench, &laid, result))
         return STATUS_OK;
     result->ran = true;
+    if (place_workspace(bench, &laid, form, result, err))
+        return err->status;
+    if (!result->safe)
+        return STATUS_OK;
     if (bench->device->backend->arrange)
         result->arrangement = bench->device->backend->arrange(bench->device, form->turn, result->arrangement_text,
                                                               sizeof result->arrangement_text);

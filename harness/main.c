@@ -3,6 +3,7 @@
 #include "harness/command.h"
 #include "harness/project.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,16 +72,33 @@ static enum status run_command(int which, int argc, char **argv, struct error *e
         options_print(commands[which].bit, stdout);
         return STATUS_OK;
     }
+    if (settings.words.n && !commands[which].arguments[0])
+        return error_set(err, STATUS_USAGE, "%s takes no '%s', only options; see topkcts %s --help", commands[which].name,
+                         settings.words.items[0], commands[which].name);
     return commands[which].run(&settings, err);
+}
+
+/* A program may be started in odd ways; from here on this one can rely on the usual. */
+static void settle_in(void)
+{
+    /* With a standard descriptor closed, the next file opened would take its number and what is printed would go there.
+     * /dev/null in the wrong direction keeps reading or writing an error, as it is on a closed one. */
+    static const int wrong_way[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way[fd]) < 0)
+            exit(STATUS_BOOKS);
+    /* A file that may grow no further is an error of the write that hits it, like a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
+    /* Started with it ignored, nobody could wait for a worker. */
+    signal(SIGCHLD, SIG_DFL);
 }
 
 int main(int argc, char **argv)
 {
     struct error err = {0};
     enum status  status = STATUS_USAGE;
+    settle_in();
     project_keep_arguments(argc, argv);
-    /* A file that may grow no further is an error of the write that hits it, like a full disk. */
-    signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         print_overview(stdout);
         return STATUS_OK;

@@ -12,7 +12,7 @@
 static const char *const kind_names[] = {
     [MESSAGE_OPEN] = "open",         [MESSAGE_CASE] = "case",     [MESSAGE_PROVIDER] = "provider",
     [MESSAGE_UNUSABLE] = "unusable", [MESSAGE_OPENED] = "opened", [MESSAGE_FAILED] = "failed",
-    [MESSAGE_RESULT] = "result",
+    [MESSAGE_RESULT] = "result",     [MESSAGE_CLOSED] = "closed",
 };
 
 /* Text of a foreign provider may be anything; JSON wants UTF-8. */

@@ -6,9 +6,12 @@
  *
  *     runner to worker    {"do": "open", "device": "host"}     {"do": "case", "name": "...", "repeats": 0}
  *     worker to runner    {"say": "provider", ...}    {"say": "opened"}    {"say": "failed", "reason": "..."}
- *                         {"say": "unusable", ...}    {"say": "result", ...}    .
+ *                         {"say": "unusable", ...}    {"say": "result", ...}    {"say": "closed"}    .
  *
- * The worker says `provider` (or `unusable`) by itself after loading; every `do` is answered once.
+ * The worker says `provider` (or `unusable`) by itself after loading; every `do` is answered once. When the runner closes
+ * its end, the worker closes the provider, says `closed` and ends with exit code 0; anything else is a provider that broke
+ * on its way out. Every line of a worker also begins with a newline, so that what a provider may have written into the
+ * pipe spoils no message.
  */
 #ifndef TOPKCTS_MESSAGE_H
 #define TOPKCTS_MESSAGE_H
@@ -25,6 +28,7 @@ enum message_kind {
     MESSAGE_OPENED,
     MESSAGE_FAILED,   /* text: why the provider's open failed */
     MESSAGE_RESULT,   /* judgement */
+    MESSAGE_CLOSED,
     MESSAGE_LAUNCH,   /* "." */
     MESSAGE_CHECKING  /* ":" */
 };

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,7 +113,8 @@ static enum status set_number(int which, const char *text, struct settings *sett
     char *end;
     errno = 0;
     long long number = strtoll(text, &end, 10);
-    if (end == text || *end || errno || number < options[which].low || number > options[which].high)
+    bool begins_well = text[0] == '-' || (text[0] >= '0' && text[0] <= '9'); /* strtoll takes blanks, too */
+    if (!begins_well || *end || errno || number < options[which].low || number > options[which].high)
         return error_set(err, STATUS_USAGE, "--%s %s: a number from %lld to %lld is accepted", options[which].name, text,
                          (long long)options[which].low, (long long)options[which].high);
     int64_t value = number;
@@ -120,9 +122,18 @@ static enum status set_number(int which, const char *text, struct settings *sett
     return STATUS_OK;
 }
 
+static bool is_utf8(const char *text)
+{
+    json_t *checked = json_string(text);
+    json_decref(checked);
+    return checked != NULL;
+}
+
 static enum status set_option(int which, const char *text, struct settings *settings, struct error *err)
 {
     void *place = (char *)settings + options[which].offset;
+    if (!is_utf8(text)) /* it goes into the books and into JSON */
+        return error_set(err, STATUS_USAGE, "--%s: '%s' is not UTF-8", options[which].name, text);
     if (options[which].argument && !text[0])
         return error_set(err, STATUS_USAGE, "--%s needs a value: --%s %s", options[which].name, options[which].name,
                          options[which].argument);
@@ -168,10 +179,23 @@ static enum status keep_parameter(const char *given, const char *next, struct op
     return STATUS_OK;
 }
 
+static enum status add_word(const char *command_name, const char *word, struct settings *settings, struct error *err)
+{
+    if (!word[0])
+        return error_set(err, STATUS_USAGE, "%s: an argument is empty", command_name);
+    if (!is_utf8(word))
+        return error_set(err, STATUS_USAGE, "%s: the argument '%s' is not UTF-8", command_name, word);
+    if (settings->words.n == OPTION_MAX_WORDS)
+        return error_set(err, STATUS_USAGE, "%s: more than %d arguments", command_name, OPTION_MAX_WORDS);
+    settings->words.items[settings->words.n++] = word;
+    return STATUS_OK;
+}
+
 enum status options_parse(enum command_bit command, const char *command_name, int argc, char **argv,
                           struct settings *settings, struct error *err)
 {
     struct option longs[N_OPTIONS + 1] = {{0}};
+    bool          given_before[N_OPTIONS] = {false};
     memset(settings, 0, sizeof *settings);
     for (int i = 0, n = 0; i < N_OPTIONS; i++)
         if (options[i].commands & (unsigned)command)
@@ -186,9 +210,8 @@ enum status options_parse(enum command_bit command, const char *command_name, in
         if (code < 0)
             break;
         if (code == 1) {
-            if (settings->words.n == OPTION_MAX_WORDS)
-                return error_set(err, STATUS_USAGE, "%s: more than %d arguments", command_name, OPTION_MAX_WORDS);
-            settings->words.items[settings->words.n++] = optarg;
+            if (add_word(command_name, optarg, settings, err))
+                return err->status;
             continue;
         }
         if (code == 'h') {
@@ -198,6 +221,9 @@ enum status options_parse(enum command_bit command, const char *command_name, in
         if (code == ':')
             return error_set(err, STATUS_USAGE, "%s: %s needs a value", command_name, given);
         int which = code - 1000;
+        /* getopt names what it refused by its place in the table, too: a flag with '=value'. */
+        if (code == '?' && optopt >= 1000 && is_whole_name(given, options[optopt - 1000].name))
+            return error_set(err, STATUS_USAGE, "%s: --%s takes no value", command_name, options[optopt - 1000].name);
         if (code < 1000 || !is_whole_name(given, options[which].name)) {
             if (command != COMMAND_QUERY || strncmp(given, "--", 2) != 0)
                 return no_such_option(command, command_name, given, err);
@@ -206,11 +232,16 @@ enum status options_parse(enum command_bit command, const char *command_name, in
             optind = at + (strchr(given, '=') ? 1 : 2);
             continue;
         }
+        bool repeats = options[which].kind == OPTION_LIST || options[which].kind == OPTION_FLAG;
+        if (given_before[which] && !repeats) /* one of the two would count for nothing */
+            return error_set(err, STATUS_USAGE, "%s: --%s is given twice", command_name, options[which].name);
+        given_before[which] = true;
         if (set_option(which, optarg ? optarg : "", settings, err))
             return err->status;
     }
-    for (int i = optind; i < argc && settings->words.n < OPTION_MAX_WORDS; i++)
-        settings->words.items[settings->words.n++] = argv[i];
+    for (int i = optind; i < argc; i++) /* behind "--" */
+        if (add_word(command_name, argv[i], settings, err))
+            return err->status;
     return STATUS_OK;
 }
 

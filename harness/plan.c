@@ -279,6 +279,18 @@ static bool is_selected(const struct settings *settings, const struct concrete_c
     return false;
 }
 
+/* Whether a pattern asks for a family whose cases depend on the provider's limits: they are in no list. */
+static bool names_limit_family(const struct registry *registry, const char *word)
+{
+    for (size_t f = 0; f < registry->n_families; f++) {
+        size_t length = strlen(registry->families[f].id);
+        if (registry->families[f].limits && strncmp(registry->families[f].id, word, length) == 0 &&
+            (word[length] == '\0' || word[length] == '/'))
+            return true;
+    }
+    return false;
+}
+
 /* Every pattern must match something, or a misspelt one would silently select less. */
 static enum status check_patterns(const struct settings *settings, const struct registry *registry,
                                   struct concrete_case *const *cases, size_t n_cases, struct error *err)
@@ -289,10 +301,7 @@ static enum status check_patterns(const struct settings *settings, const struct 
         char        names[700] = "";
         while (i < n_cases && !case_name_matches(cases[i]->name, word))
             i++;
-        for (size_t f = 0; f < registry->n_families; f++)
-            if (registry->families[f].limits && strcmp(registry->families[f].id, word) == 0)
-                i = 0;
-        if (i < n_cases)
+        if (i < n_cases || names_limit_family(registry, word))
             continue;
         if (length > 3 && strcmp(word + length - 3, ".so") == 0)
             return error_set(err, STATUS_USAGE, "'%s' is no case; a plugin goes behind --provider: topkcts run --provider %s",
@@ -338,7 +347,7 @@ enum status plan_select(const struct settings *settings, const struct registry *
     }
     if (check_patterns(settings, registry, *cases, *n_cases, err))
         return err->status;
-    if (*n_cases == 0)
+    if (*n_cases == 0 && settings->words.n == 0)
         return error_set(err, STATUS_USAGE, "suite '%s' has no cases", suite ? suite : "(all)");
     return STATUS_OK;
 }
@@ -347,6 +356,14 @@ static bool target_takes(const struct target *target, const struct concrete_case
 {
     /* A planted fault is asked for its own kind only: whether it also trips others says nothing. */
     return !meta || !target->fault || strcmp(concrete->family->fault, target->fault) == 0;
+}
+
+static bool is_planned(const struct plan *plan, size_t target, const char *name)
+{
+    for (size_t r = 0; r < plan->n_rows; r++)
+        if (plan->rows[r].target == target && strcmp(plan->rows[r].concrete->name, name) == 0)
+            return true;
+    return false;
 }
 
 static void add_row(struct planning *planning, size_t target, struct concrete_case *concrete)
@@ -376,7 +393,7 @@ static void add_limit_rows(struct planning *planning, size_t target)
         registry_limit_cases(&registry->families[f], planning->plan->targets[target].description.limits,
                              &planning->plan->arena, &cases, &n);
         for (size_t i = 0; i < n; i++)
-            if (is_selected(planning->settings, &cases[i], bit))
+            if (is_selected(planning->settings, &cases[i], bit) && !is_planned(planning->plan, target, cases[i].name))
                 add_row(planning, target, &cases[i]);
     }
 }
@@ -390,7 +407,8 @@ static enum status add_all_rows(struct planning *planning)
         add_limit_rows(planning, t);
         if (plan->targets[t].n_planned == 0)
             return error_set(planning->err, STATUS_USAGE,
-                             "provider '%s' on %s: the selection matches none of its cases (%zu need promises it does not make)",
+                             "provider '%s' on %s: the selection matches none of its cases (%zu need promises it does not "
+                             "make; families with limits need a provider that declares them)",
                              plan->targets[t].provider, plan->targets[t].device, plan->targets[t].n_not_promised);
     }
     return STATUS_OK;

@@ -9,10 +9,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { PROVIDER_NAME_BYTES = 128, PROVIDER_VERSION_BYTES = 64 }; /* with the end; message.h keeps as many */
 
 static enum status no_such_provider(const char *text, struct error *err)
 {
@@ -86,6 +89,10 @@ static enum status check_provider(const char *what, const struct topk_provider *
                          (unsigned)provider->memory);
     if (claims_validate(&provider->claims, err))
         return error_prefix(err, "%s", what);
+    for (const struct topk_limit *limit = provider->limits; limit && limit->name; limit++)
+        if (limit->value < 1)
+            return error_set(err, STATUS_USAGE, "%s: limit '%.64s' is %lld; a positive number is accepted", what,
+                             limit->name, (long long)limit->value);
     return STATUS_OK;
 }
 
@@ -94,6 +101,29 @@ static enum status check_reserved_name(const char *path, const char *name, struc
     if (strcmp(name, "v1") == 0 || strcmp(name, "reference") == 0 || strncmp(name, "faulty/", 7) == 0)
         return error_set(err, STATUS_USAGE,
                          "plugin %s: it calls itself '%s', a name that topkcts keeps for itself; give it another", path, name);
+    return STATUS_OK;
+}
+
+/* A name or version is a key of the store and a word in every table: one line of UTF-8 with something to see, kept
+ * whole. Looks at no more than `size` bytes. */
+static enum status check_text(const char *what, const char *slot, const char *text, size_t size, struct error *err)
+{
+    bool has_ink = false;
+    if (strnlen(text, size) == size)
+        return error_set(err, STATUS_USAGE, "%s: %s '%.40s...' is too long; at most %zu bytes are accepted", what, slot,
+                         text, size - 1);
+    for (const char *c = text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            return error_set(err, STATUS_USAGE, "%s: %s has the control character 0x%02x; one line of text is accepted",
+                             what, slot, (unsigned)(unsigned char)*c);
+        has_ink |= *c != ' ';
+    }
+    if (!has_ink)
+        return error_set(err, STATUS_USAGE, "%s: %s is blank; something to tell it by is needed", what, slot);
+    json_t *checked = json_string(text);
+    if (!checked)
+        return error_set(err, STATUS_USAGE, "%s: %s is not UTF-8", what, slot);
+    json_decref(checked);
     return STATUS_OK;
 }
 
@@ -118,11 +148,16 @@ static enum status load_plugin(const char *path, struct loaded_provider *loaded,
                          "%s: exports no symbol topk_provider_entry; define it with C linkage, see harness/provider.h", what);
     const struct topk_provider *(*entry)(void);
     memcpy(&entry, &symbol, sizeof entry);
-    loaded->provider = entry();
+    const struct topk_provider *declared = entry();
     loaded->origin = "plugin";
-    if (check_provider(what, loaded->provider, err))
+    if (check_provider(what, declared, err) || check_reserved_name(path, declared->name, err) ||
+        check_text(what, "name", declared->name, PROVIDER_NAME_BYTES, err) ||
+        check_text(what, "version", declared->version, PROVIDER_VERSION_BYTES, err))
         return err->status;
-    return check_reserved_name(path, loaded->provider->name, err);
+    /* It is judged by what it declares here, whatever it does to its own tables later. */
+    loaded->as_loaded = *declared;
+    loaded->provider = &loaded->as_loaded;
+    return STATUS_OK;
 }
 
 /* A built-in is identified by its source and by what built it. */

@@ -33,6 +33,7 @@ struct provider_place {
 /* A provider that is loaded. */
 struct loaded_provider {
     const struct topk_provider *provider;
+    struct topk_provider        as_loaded; /* of a plugin: what `provider` points to, beyond the plugin's reach */
     const char                 *origin; /* scalar, sim, plugin, aot, jit, source; "host" faults count as scalar */
     char                        digest[DIGEST_HEX];
     void                       *library; /* of a plugin */

@@ -254,21 +254,24 @@ enum status cases_read(struct registry *registry, const struct registry_root *ro
 /* Something worth saying that is no error. */
 void registry_note(struct registry *registry, const char *note);
 
-/* The file hashes.txt: one line for each concrete case: hash (or "-"), name, suites joined by commas. */
+/* The file hashes.txt: one line for each concrete case: hash (or "-"), name, suites joined by commas. With `update`
+ * lines that are none, such as the marks of a merge, are left out, since the file is about to be written anew. */
 struct hashes_line {
     const char *hash, *name, *suites;
     int         line;
 };
 enum status hashes_read(const char *path, struct arena *arena, struct hashes_line **lines, size_t *n_lines,
-                        bool *exists, struct error *err);
+                        bool update, bool *exists, struct error *err);
 enum status hashes_write(const char *path, const struct registry *registry, const struct registry_root *root,
                          struct error *err);
 
-/* What `check` finds beyond loading. `update`: expand anew and write hashes.txt. Progress goes to stderr. */
+/* What `check` finds beyond loading. Progress goes to stderr. `expanded`: the same registry loaded for an update, whose
+ * cases the listed ones must be; NULL: this is the update, and hashes.txt is written. */
 struct check_result {
     size_t n_families, n_cases, n_hashed, n_huge, n_added, n_removed;
     size_t n_problems; /* each was printed to stderr */
 };
-enum status registry_check(struct registry *registry, bool update, struct check_result *result, struct error *err);
+enum status registry_check(struct registry *registry, const struct registry *expanded, struct check_result *result,
+                           struct error *err);
 
 #endif

@@ -104,18 +104,49 @@ static void check_notes(const struct registry *registry, struct check_result *re
     for (size_t i = 0; i < registry->n_notes; i++)
         if (strstr(registry->notes[i], "check --update'") && !strstr(registry->notes[i], "is not there"))
             problem(result, "%s", registry->notes[i]);
+        else
+            fprintf(stderr, "note: %s\n", registry->notes[i]);
 }
 
-enum status registry_check(struct registry *registry, bool update, struct check_result *result, struct error *err)
+/* A suite or a value that was added to a family after its cases were listed would never run, and nobody would know. */
+static void check_list(const struct registry *registry, const struct registry *expanded, struct check_result *result)
 {
+    for (size_t f = 0; f < registry->n_families; f++) {
+        const struct family *family = &registry->families[f];
+        size_t               missing = 0;
+        const char          *example = NULL;
+        for (size_t i = 0; i < expanded->n_cases; i++) {
+            const struct concrete_case *wanted = &expanded->cases[i];
+            size_t                      have = 0;
+            if (strcmp(wanted->family->id, family->id) != 0)
+                continue;
+            while (have < registry->n_cases && strcmp(registry->cases[have].name, wanted->name) != 0)
+                have++;
+            if (have < registry->n_cases && (wanted->suites & ~registry->cases[have].suites) == 0)
+                continue;
+            missing++;
+            example = wanted->name;
+        }
+        if (missing)
+            problem(result, "%s/hashes.txt lacks %zu case%s of family '%s', or suites of theirs, for example '%s'; run 'topkcts check --update'",
+                    family->root->folder, missing, missing == 1 ? "" : "s", family->id, example);
+    }
+}
+
+enum status registry_check(struct registry *registry, const struct registry *expanded, struct check_result *result,
+                           struct error *err)
+{
+    bool update = !expanded;
     memset(result, 0, sizeof *result);
     result->n_families = registry->n_families;
     result->n_cases = registry->n_cases;
     check_hashes(registry, update, result);
     check_suites(registry, result);
     check_expectations(registry, result);
-    if (!update)
+    if (!update) {
         check_notes(registry, result);
+        check_list(registry, expanded, result);
+    }
     if (result->n_problems || !update)
         return STATUS_OK;
     for (size_t r = 0; r < registry->n_roots; r++) {

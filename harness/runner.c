@@ -55,7 +55,7 @@ static bool lacks_capability(const struct target *target, const struct concrete_
 }
 
 /* Ends rows that need no worker, up to the first that does. */
-static bool has_row(struct running *running, size_t target)
+bool runner_has_row(struct running *running, size_t target)
 {
     struct runner       *runner = running->runner;
     struct target_state *state = &running->targets[target];
@@ -120,7 +120,7 @@ static bool is_on_probation(const struct running *running, size_t target)
 
 static bool may_take(struct running *running, const struct slot *slot, size_t target)
 {
-    return serves(running, slot, target) && has_row(running, target) && !is_on_probation(running, target);
+    return serves(running, slot, target) && runner_has_row(running, target) && !is_on_probation(running, target);
 }
 
 /* Gives a free or ready slot its next row: of its own target if it can, else of one without a worker. */

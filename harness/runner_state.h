@@ -21,7 +21,8 @@ enum {
     MAX_CRASHES = 10
 };
 
-enum phase { PHASE_FREE, PHASE_LOADING, PHASE_OPENING, PHASE_READY, PHASE_PREPARING, PHASE_LAUNCHING };
+/* CLOSING: the worker's last result is held back until its provider has closed, since breaking there is a verdict too. */
+enum phase { PHASE_FREE, PHASE_LOADING, PHASE_OPENING, PHASE_READY, PHASE_PREPARING, PHASE_LAUNCHING, PHASE_CLOSING };
 
 /* A place for one worker process. */
 struct slot {
@@ -33,6 +34,9 @@ struct slot {
     int64_t               deadline;      /* of the phase */
     int64_t               case_deadline; /* of the whole case; 0 before it is told */
     int64_t               row_started;
+    struct row_result     held; /* while closing, with its judgement */
+    struct judgement      held_judgement;
+    bool                  said_closed;
 };
 
 /* What a run learns of a provider, on whatever device. */
@@ -78,6 +82,9 @@ void runner_take_up(struct running *running, size_t row);
 
 /* Stores a warning of the run, and prints it. */
 void runner_warn(struct running *running, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether a target has rows left that need a worker; rows that need none are ended on the way. */
+bool runner_has_row(struct running *running, size_t target);
 
 /* Gives a row to a slot: starts a worker, or tells the one that is there. */
 void runner_begin_row(struct running *running, struct slot *slot, size_t row);

@@ -115,7 +115,7 @@ static void check_device(struct running *running, size_t target, bool abandoned)
 static void lose_worker(struct running *running, struct slot *slot, enum verdict verdict, const char *what)
 {
     static const char *const phases[] = {"", "while the provider was loaded", "in the provider's open", "between cases",
-                                         "outside of launches", "in a launch"};
+                                         "outside of launches", "in a launch", "in the provider's close"};
     struct row_result        result = {.verdict = verdict};
     enum phase               phase = slot->phase;
     char                     cause[256];
@@ -132,6 +132,11 @@ static void lose_worker(struct running *running, struct slot *slot, enum verdict
     snprintf(result.reason, sizeof result.reason, "%s: %s%s", phases[phase], what ? what : cause,
              is_dead ? "" : "; the worker could not be killed and was abandoned");
     row_result_take_log(&result, &slot->worker);
+    if (phase == PHASE_CLOSING && slot->held.verdict != VERDICT_PASS) {
+        runner_warn(running, "provider '%s': %s", running->runner->plan->targets[slot->target].description.name,
+                    result.reason);
+        result = slot->held; /* the case has something worse to say of itself */
+    }
     runner_free_worker(running, slot, 0);
     check_device(running, slot->target, !is_dead);
     if (phase == PHASE_READY) /* it broke between two cases: no row is to blame, but nobody should have to guess */
@@ -139,6 +144,30 @@ static void lose_worker(struct running *running, struct slot *slot, enum verdict
                     result.reason);
     else
         end_row(running, slot, &result);
+}
+
+/* A worker with nothing left to do closes its provider before its last result counts. */
+static void begin_closing(struct running *running, struct slot *slot, const struct row_result *result)
+{
+    slot->held = *result;
+    slot->held_judgement = *result->judgement;
+    slot->held.judgement = &slot->held_judgement;
+    slot->said_closed = false;
+    slot->case_deadline = 0;
+    worker_end_orders(&slot->worker);
+    set_deadline(slot, PHASE_CLOSING,
+                 plan_launch_milliseconds(running->runner->settings, &running->runner->plan->targets[slot->target]));
+}
+
+static void finish_closing(struct running *running, struct slot *slot)
+{
+    if (!worker_ended_well(&slot->worker) || !slot->said_closed) {
+        lose_worker(running, slot, VERDICT_CRASH, NULL);
+        return;
+    }
+    struct row_result result = slot->held;
+    runner_free_worker(running, slot, CLOSE_MILLISECONDS);
+    end_row(running, slot, &result);
 }
 
 static void take_result(struct running *running, struct slot *slot, const struct message *message)
@@ -154,7 +183,10 @@ static void take_result(struct running *running, struct slot *slot, const struct
         check_device(running, slot->target, false);
     } else if (result.verdict == VERDICT_ERROR) /* out of memory, most likely: that is not for the next case to suffer */
         runner_free_worker(running, slot, 0);
-    end_row(running, slot, &result);
+    if (slot->phase != PHASE_FREE && (running->stop || !runner_has_row(running, slot->target)))
+        begin_closing(running, slot, &result);
+    else
+        end_row(running, slot, &result);
 }
 
 static void take_message(struct running *running, struct slot *slot, const struct message *message)
@@ -194,6 +226,9 @@ static void take_message(struct running *running, struct slot *slot, const struc
     case MESSAGE_RESULT:
         take_result(running, slot, message);
         return;
+    case MESSAGE_CLOSED:
+        slot->said_closed = true;
+        return;
     default:
         return;
     }
@@ -212,7 +247,7 @@ static void look_at_the_clock(struct running *running, struct slot *slot)
     if (case_is_over && slot->phase >= PHASE_PREPARING)
         snprintf(what, sizeof what, "the case took more than %lld s in all",
                  (long long)limit_ms(settings->case_timeout, CASE_SECONDS) / 1000);
-    else if (slot->phase == PHASE_LAUNCHING || slot->phase == PHASE_OPENING)
+    else if (slot->phase == PHASE_LAUNCHING || slot->phase == PHASE_OPENING || slot->phase == PHASE_CLOSING)
         snprintf(what, sizeof what, "no end after %d s", plan_launch_milliseconds(settings, target) / 1000);
     else if (slot->phase == PHASE_LOADING)
         snprintf(what, sizeof what, "no end after %d s", plan_load_milliseconds(target->provider, target->device) / 1000);
@@ -229,6 +264,10 @@ void runner_listen(struct running *running, struct slot *slot)
         enum worker_news news = worker_listen(&slot->worker, &running->runner->plan->arena, &message);
         if (news == WORKER_NOTHING)
             break;
+        if (news == WORKER_GONE && slot->phase == PHASE_CLOSING) {
+            finish_closing(running, slot);
+            break;
+        }
         if (news == WORKER_GONE) {
             lose_worker(running, slot, VERDICT_CRASH, NULL);
             break;

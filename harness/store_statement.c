@@ -189,6 +189,12 @@ enum status transaction_begin(struct store *store, const char *doing, struct err
 {
     if (!store->writable)
         return error_set(err, STATUS_BOOKS, "%s: opened for reading, so no %s", store->path, doing);
+    int has_moved = 0;
+    if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK && has_moved)
+        return error_set(err, STATUS_BOOKS,
+                         "%s: the file was removed, moved or replaced since it was opened; what is written now would be "
+                         "lost (while %s)",
+                         store->path, doing);
     return run_plain(store, PREPARED_BEGIN, doing, err);
 }
 

@@ -74,8 +74,9 @@ static _Noreturn void become_worker(int orders, int messages, int log, pid_t par
     set_limits(memory_bytes);
     int null = open("/dev/null", O_RDONLY);
     /* High copies first, so that none of the wanted numbers is overwritten before it is moved. */
-    int high_orders = fcntl(orders, F_DUPFD, 64), high_messages = fcntl(messages, F_DUPFD, 64),
-        high_log = fcntl(log, F_DUPFD, 64);
+    int high_orders = fcntl(orders, F_DUPFD, WORKER_MESSAGES_FD + 1),
+        high_messages = fcntl(messages, F_DUPFD, WORKER_MESSAGES_FD + 1),
+        high_log = fcntl(log, F_DUPFD, WORKER_MESSAGES_FD + 1);
     dup2(null, STDIN_FILENO);
     dup2(high_log, STDOUT_FILENO);
     dup2(high_log, STDERR_FILENO);
@@ -107,12 +108,21 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
 {
     char *argv[12 + 2 * OPTION_MAX_LIST] = {(char *)"topkcts", (char *)"worker", (char *)"--provider",
                                            (char *)(uintptr_t)provider};
+    char *folders[OPTION_MAX_LIST] = {NULL}, **environment = NULL;
+    int   n = 4, orders[2] = {-1, -1}, messages[2] = {-1, -1}, log[2] = {-1, -1};
     if (device && device_is_gpu(device))
         memory_bytes = 0;
-    int   n = 4, orders[2] = {-1, -1}, messages[2] = {-1, -1}, log[2] = {-1, -1};
+    memset(worker, 0, sizeof *worker);
+    worker->orders_fd = worker->messages_fd = worker->log_fd = worker->pid_fd = -1;
     for (size_t i = 0; i < settings->registries.n; i++) {
+        /* Absolute, since a provider may change the worker's folder before the registry is read. */
         argv[n++] = (char *)"--registry";
-        argv[n++] = (char *)(uintptr_t)settings->registries.items[i];
+        argv[n++] = (folders[i] = realpath(settings->registries.items[i], NULL));
+        if (!folders[i]) {
+            error_set(err, STATUS_USAGE, "%s: no registry folder there: %s", settings->registries.items[i],
+                      strerror(errno));
+            goto done;
+        }
     }
     if (device) {
         argv[n++] = (char *)"--device";
@@ -122,13 +132,13 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
         argv[n++] = (char *)"--origin";
         argv[n++] = (char *)(uintptr_t)settings->origin;
     }
-    memset(worker, 0, sizeof *worker);
-    worker->orders_fd = worker->messages_fd = worker->log_fd = worker->pid_fd = -1;
     worker->oom_kills_before = count_oom_kills();
     stray_new_marker(worker->marker);
-    char **environment = marked_environment(worker->marker);
-    if (!environment)
-        return error_no_memory(err);
+    environment = marked_environment(worker->marker);
+    if (!environment) {
+        error_no_memory(err);
+        goto done;
+    }
     if (pipe2(orders, O_CLOEXEC) || pipe2(messages, O_CLOEXEC) || pipe2(log, O_CLOEXEC)) {
         error_set(err, STATUS_BOOKS, "a worker cannot be started: %s", strerror(errno));
         goto done;
@@ -160,6 +170,8 @@ done:
         if (log[i] >= 0)
             close(log[i]);
     }
+    for (size_t i = 0; i < settings->registries.n; i++)
+        free(folders[i]);
     free(environment);
     return err->status;
 }
@@ -232,8 +244,9 @@ static bool take_line(struct worker_process *worker, struct arena *arena, struct
             return false;
         struct error ignored = {0};
         *end = '\0';
-        size_t      length = (size_t)(end - worker->line) + 1;
-        enum status status = message_read(worker->line, arena, message, &ignored);
+        size_t length = (size_t)(end - worker->line) + 1;
+        /* What is no message was written by a provider that got hold of the descriptor. */
+        enum status status = length > 1 ? message_read(worker->line, arena, message, &ignored) : STATUS_BOOKS;
         memmove(worker->line, worker->line + length, worker->line_used - length);
         worker->line_used -= length;
         if (status == STATUS_OK)
@@ -325,13 +338,24 @@ static void release(struct worker_process *worker)
     worker->orders_fd = worker->messages_fd = worker->log_fd = worker->pid_fd = -1;
 }
 
+void worker_end_orders(struct worker_process *worker)
+{
+    if (worker->orders_fd >= 0)
+        close(worker->orders_fd);
+    worker->orders_fd = -1;
+}
+
+bool worker_ended_well(struct worker_process *worker)
+{
+    return wait_for_exit(worker, 1000) && WIFEXITED(worker->wait_status) && WEXITSTATUS(worker->wait_status) == 0;
+}
+
 bool worker_stop(struct worker_process *worker, int milliseconds, char *cause, size_t cause_size)
 {
     bool ended_well = true;
     if (!worker->pid)
         return true;
-    close(worker->orders_fd);
-    worker->orders_fd = -1;
+    worker_end_orders(worker);
     if (milliseconds > 0) {
         ended_well = wait_for_exit(worker, milliseconds) && WIFEXITED(worker->wait_status) &&
                      WEXITSTATUS(worker->wait_status) == 0;

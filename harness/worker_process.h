@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The descriptors a worker finds: orders to read, messages to write. */
+/* The descriptors a worker finds: orders to read, messages to write. It moves them out of a provider's way. */
 enum { WORKER_ORDERS_FD = 3, WORKER_MESSAGES_FD = 4, WORKER_LOG_BYTES = 4096 };
 
 struct worker_process {
@@ -54,6 +54,12 @@ void worker_wait(struct worker_process *const *workers, size_t n, int millisecon
 /* Ends it with everything it started and takes it from the process table: SIGTERM first, SIGKILL half a second later. A
  * process that cannot be killed within two seconds more is abandoned; false says so. */
 bool worker_kill(struct worker_process *worker);
+
+/* Tells it that there are no more orders: it closes its provider, says so and ends. */
+void worker_end_orders(struct worker_process *worker);
+
+/* Whether it ended by itself with exit code 0, waiting for a moment for an end that has begun. */
+bool worker_ended_well(struct worker_process *worker);
 
 /* Lets it close its provider and end by itself; kills it after `milliseconds`. Frees everything. False when it did not
  * end well: `cause` (may be NULL) then says how. */

@@ -2,21 +2,29 @@
 /* YAML files as trees; see yaml_tree.h. */
 #include "harness/yaml_tree.h"
 
+#include "harness/regular_file.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <yaml.h>
 
 /* Deeper than any registry needs; also ends documents whose aliases refer to themselves. */
 #define MAX_DEPTH 16
+/* More than any registry file holds, aliases written out: ten lists of ten aliases each would otherwise fill the memory. */
+#define MAX_NODES 200000
+#define MAX_KEYS 1000 /* of one map; every key is compared with those before it */
+#define MAX_BYTES ((off_t)4 << 20)
 
 struct loading {
     yaml_document_t *document;
     struct arena    *arena;
     const char      *file;
     struct error    *err;
+    size_t          *n_nodes; /* converted so far */
 };
 
 enum status yaml_error(const struct yaml_node *node, struct error *err, const char *format, ...)
@@ -49,12 +57,14 @@ static enum status convert_map(const struct loading *loading, const yaml_node_t 
 {
     out->kind = YAML_MAP;
     out->n_items = (size_t)(from->data.mapping.pairs.top - from->data.mapping.pairs.start);
+    if (out->n_items > MAX_KEYS)
+        return error_set(loading->err, STATUS_USAGE, "%s:%d: a map of more than %d keys", out->file, out->line, MAX_KEYS);
     out->items = arena_alloc(loading->arena, (out->n_items + 1) * sizeof *out->items);
     for (size_t i = 0; i < out->n_items; i++) {
         const yaml_node_pair_t *pair = &from->data.mapping.pairs.start[i];
         const yaml_node_t      *key = yaml_document_get_node(loading->document, pair->key);
         int                     line = (int)key->start_mark.line + 1;
-        if (key->type != YAML_SCALAR_NODE)
+        if (key->type != YAML_SCALAR_NODE || memchr(key->data.scalar.value, '\0', key->data.scalar.length))
             return error_set(loading->err, STATUS_USAGE, "%s:%d: a key must be a plain word", loading->file, line);
         const char *text = arena_text(loading->arena, (const char *)key->data.scalar.value);
         for (size_t j = 0; j < i; j++)
@@ -77,8 +87,13 @@ static enum status convert(const struct loading *loading, int id, int depth, str
     if (depth > MAX_DEPTH)
         return error_set(loading->err, STATUS_USAGE, "%s:%d: nested more than %d deep", out->file, out->line,
                          MAX_DEPTH);
+    if (++*loading->n_nodes > MAX_NODES)
+        return error_set(loading->err, STATUS_USAGE, "%s:%d: more than %d values, aliases (*name) written out", out->file,
+                         out->line, MAX_NODES);
     switch (from->type) {
     case YAML_SCALAR_NODE:
+        if (memchr(from->data.scalar.value, '\0', from->data.scalar.length))
+            return error_set(loading->err, STATUS_USAGE, "%s:%d: a text with a NUL in it", out->file, out->line);
         out->kind = YAML_SCALAR;
         out->text = arena_text(loading->arena, (const char *)from->data.scalar.value);
         out->plain = from->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
@@ -92,22 +107,96 @@ static enum status convert(const struct loading *loading, int id, int depth, str
     }
 }
 
+static enum status cannot_parse(const char *path, const yaml_parser_t *parser, struct error *err)
+{
+    size_t line = parser->problem_mark.line + 1;
+    if (parser->error == YAML_READER_ERROR) /* knows the byte, not the line */
+        return error_set(err, STATUS_USAGE, "%s: not YAML: %s (byte %zu of the file); UTF-8 is accepted", path,
+                         parser->problem ? parser->problem : "it cannot be read", parser->problem_offset);
+    return error_set(err, STATUS_USAGE, "%s:%zu: not YAML: %s", path, line,
+                     parser->problem ? parser->problem : "it cannot be read");
+}
+
+/* Opens a registry file and refuses one of a size that none has. */
+static enum status open_bounded(const char *path, FILE **file, struct error *err)
+{
+    struct stat attributes;
+    if (regular_file_open(path, file, err))
+        return err->status;
+    if (fstat(fileno(*file), &attributes) == 0 && attributes.st_size > MAX_BYTES) {
+        fclose(*file);
+        *file = NULL;
+        return error_set(err, STATUS_USAGE, "%s: %lld bytes; a registry file has at most %lld", path,
+                         (long long)attributes.st_size, (long long)MAX_BYTES);
+    }
+    return STATUS_OK;
+}
+
+static enum status look_at_event(const char *path, const yaml_event_t *event, int *depth, int *n_documents,
+                                 struct error *err)
+{
+    size_t line = event->start_mark.line + 1;
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (++*n_documents > 1)
+            return error_set(err, STATUS_USAGE, "%s:%zu: a second document begins ('---'); a registry file is one document",
+                             path, line);
+        return STATUS_OK;
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        if (++*depth > MAX_DEPTH)
+            return error_set(err, STATUS_USAGE, "%s:%zu: nested more than %d deep", path, line, MAX_DEPTH);
+        return STATUS_OK;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        --*depth;
+        return STATUS_OK;
+    default:
+        return STATUS_OK;
+    }
+}
+
+/* Reads through the file once without keeping anything. Libyaml's time grows with the square of the depth, and its
+ * loader takes the first document and leaves the rest without a word; so both are looked for here. */
+static enum status check_shape(const char *path, FILE *file, struct error *err)
+{
+    yaml_parser_t parser;
+    int           depth = 0, n_documents = 0;
+    bool          at_end = false;
+    if (!yaml_parser_initialize(&parser))
+        return error_no_memory(err);
+    yaml_parser_set_input_file(&parser, file);
+    while (!at_end && !err->status) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&parser, &event)) {
+            cannot_parse(path, &parser, err);
+            break;
+        }
+        at_end = event.type == YAML_STREAM_END_EVENT;
+        look_at_event(path, &event, &depth, &n_documents, err);
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    rewind(file);
+    return err->status;
+}
+
 enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **root, struct error *err)
 {
     yaml_parser_t   parser;
     yaml_document_t document;
     bool            have_document = false;
-    FILE           *file = fopen(path, "rb");
-    if (!file)
-        return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
-    if (!yaml_parser_initialize(&parser)) {
+    size_t          n_nodes = 0;
+    FILE           *file;
+    if (open_bounded(path, &file, err))
+        return err->status;
+    if (check_shape(path, file, err) || !yaml_parser_initialize(&parser)) {
         fclose(file);
-        return error_no_memory(err);
+        return error_no_memory(err); /* unless the shape is to blame, which was recorded first */
     }
     yaml_parser_set_input_file(&parser, file);
     if (!yaml_parser_load(&parser, &document)) {
-        error_set(err, STATUS_USAGE, "%s:%zu: not YAML: %s", path, parser.problem_mark.line + 1,
-                  parser.problem ? parser.problem : "it cannot be read");
+        cannot_parse(path, &parser, err);
         goto done;
     }
     have_document = true;
@@ -116,7 +205,7 @@ enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **
         error_set(err, STATUS_USAGE, "%s:1: the file is empty; an empty list is written []", path);
         goto done;
     }
-    struct loading loading = {&document, arena, arena_text(arena, path), err};
+    struct loading loading = {&document, arena, arena_text(arena, path), err, &n_nodes};
     *root = arena_alloc(arena, sizeof **root);
     convert(&loading, 1, 0, *root);
 done:
