@@ -27,10 +27,10 @@ endif
 Q := $(if $(V),,@)
 
 BUILD_PACKAGES := gcc g++ pkg-config libsqlite3-dev libyaml-dev libxxhash-dev libgit2-dev libjansson-dev \
-                  libzstd-dev libxml2-dev libboost-context-dev sqlite3
+                  libzstd-dev libxml2-dev libboost-context-dev libdw-dev sqlite3
 TEST_PACKAGES := libcriterion-dev python3 slurmctld slurmd slurm-client munge
 LINT_PACKAGES := clang clang-tidy cppcheck libclang-rt-14-dev
-LIBRARIES := sqlite3 yaml-0.1 libxxhash libgit2 jansson libzstd libxml-2.0
+LIBRARIES := sqlite3 yaml-0.1 libxxhash libgit2 jansson libzstd libxml-2.0 libdw libelf
 
 # Messages are cut to their buffers on purpose, hence -Wno-format-truncation.
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
@@ -60,7 +60,9 @@ test_objects = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/tests/*_test.c)) \
 PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(wildcard harness/tests/plugins/*.c kernels/plugin/*.c))
 
 # Asked when first needed, after the packages are there.
-LINK_LIBRARIES = $(shell pkg-config --libs $(LIBRARIES)) -lboost_context -ldl -lpthread -lm
+# The simulator's functions are there for kernels that are compiled at run time.
+LINK_FLAGS := -Wl,--dynamic-list=kernels/simulator/exported.list
+LINK_LIBRARIES = $(LINK_FLAGS) $(shell pkg-config --libs $(LIBRARIES)) -lboost_context -ldl -lpthread -lm
 
 .PHONY: all run test test-c test-cli asan lint bench help clean install-build install-test
 .DELETE_ON_ERROR:

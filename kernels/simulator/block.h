@@ -9,6 +9,8 @@
 #define TOPKCTS_SIMULATOR_BLOCK_H
 
 #include "kernels/simulator/device.h"
+#include "kernels/simulator/finding.h"
+#include "kernels/simulator/module.h"
 #include "kernels/simulator/simulator.h"
 
 namespace simulator {
@@ -71,8 +73,7 @@ struct block {
 
     /* The launch, for messages and for fibers that begin. */
     const simulator_launch *launch;
-    char                   *err;
-    size_t                  err_size;
+    const module           *where; /* the module of an instrumented kernel; NULL: the kernel is linked in */
     bool                    failed;
 };
 
@@ -100,8 +101,11 @@ inline void all_runnable()
 /* rendezvous.cpp: the running thread has ended; control never comes back before the next block. */
 void thread_ended();
 
-/* Writes "kernel K, block B: " and the message, then leaves the block for good; never returns. */
-[[noreturn]] __attribute__((format(printf, 1, 2))) void fail_block(const char *format, ...);
+/* Leaves the block for good with the_finding, which has been filled in; never returns. */
+[[noreturn]] void fail_with_finding();
+
+/* The same with a finding of this kind, about the running thread, in these words. */
+[[noreturn]] __attribute__((format(printf, 2, 3))) void fail_block(finding_kind kind, const char *format, ...);
 
 } // namespace simulator
 

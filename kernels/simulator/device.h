@@ -31,28 +31,25 @@
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 
-/* Constant initialisation spares every access the check for a dynamic initialiser (gcc: -fno-extern-tls-init). */
-#if defined(__clang__)
-#define __shared__ __attribute__((require_constant_initialization)) thread_local
+#define __noinline__ /* empty: the libraries of the host spell the attribute with this word */
+#define __managed__
+#define __grid_constant__
+
+/* Constant initialisation spares every access the check for a dynamic initialiser (gcc: -fno-extern-tls-init). In a
+ * watched module every array is kept, or the compiler drops reads of what nobody writes. */
+#if defined(TOPKCTS_WATCHED)
+#define SIMULATOR_KEPT __attribute__((used))
 #else
-#define __shared__ __constinit thread_local
+#define SIMULATOR_KEPT
 #endif
+#if defined(__clang__)
+#define __shared__ SIMULATOR_KEPT __attribute__((require_constant_initialization)) thread_local
+#else
+#define __shared__ SIMULATOR_KEPT __constinit thread_local
+#endif
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 
-struct uint2 { unsigned x, y; };
-struct uint3 { unsigned x, y, z; };
-struct uint4 { unsigned x, y, z, w; };
-struct int2 { int x, y; };
-struct int4 { int x, y, z, w; };
-struct float2 { float x, y; };
-struct float4 { float x, y, z, w; };
-struct dim3 { unsigned x, y, z; };
-
-inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-inline int2 make_int2(int x, int y) { return {x, y}; }
-inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
-inline float2 make_float2(float x, float y) { return {x, y}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+#include "device_vector.h"
 
 extern "C" {
 
@@ -102,11 +99,28 @@ static inline void *simulator_static_lds(size_t *bytes)
     return *bytes == 0 ? nullptr : simulator_static_lds_begin;
 }
 
+#if defined(TOPKCTS_WATCHED)
+/* By value from functions whose result is the thread's for good, so that no access to the simulator's own memory is
+ * seen. */
+extern "C" {
+uint3 simulator_get_thread_index(void) __attribute__((const));
+uint3 simulator_get_block_index(void) __attribute__((const));
+uint3 simulator_get_block_dim(void) __attribute__((const));
+uint3 simulator_get_grid_dim(void) __attribute__((const));
+int   simulator_get_wave_size(void) __attribute__((const));
+}
+#define threadIdx (simulator_get_thread_index())
+#define blockIdx (simulator_get_block_index())
+#define blockDim (simulator_get_block_dim())
+#define gridDim (simulator_get_grid_dim())
+#define warpSize (simulator_get_wave_size())
+#else
 #define threadIdx (*simulator_thread_index)
 #define blockIdx simulator_block_index
 #define blockDim simulator_block_dim
 #define gridDim simulator_grid_dim
 #define warpSize simulator_wave_size
+#endif
 
 /* Default arguments name the source position of the call: a barrier is its position, since a compiler may emit the
  * call twice. */
@@ -127,9 +141,16 @@ inline int __syncthreads_and(int predicate, SIMULATOR_HERE)
 {
     return simulator_barrier(predicate == 0, file, line) == 0;
 }
+#if defined(TOPKCTS_WATCHED)
+extern "C" void simulator_fence(bool device);
+inline void     __threadfence() { simulator_fence(true); }
+inline void     __threadfence_block() { simulator_fence(false); }
+inline void     __threadfence_system() { simulator_fence(true); }
+#else
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
+#endif
 
 /* Wave operations. Forms with a mask name their participants; forms without one take the lanes that arrive together. */
 
@@ -162,9 +183,9 @@ inline int __all_sync(unsigned long long mask, int predicate, SIMULATOR_HERE)
 
 inline int simulator_lane()
 {
-    const dim3 &dim = simulator_block_dim;
+    const auto dim = blockDim;
     return static_cast<int>((threadIdx.x + dim.x * (threadIdx.y + dim.y * threadIdx.z)) &
-                            (static_cast<unsigned>(simulator_wave_size) - 1));
+                            (static_cast<unsigned>(warpSize) - 1));
 }
 
 /* A value of up to 8 bytes as a 64-bit word and back. */
@@ -208,12 +229,12 @@ inline int simulator_source_xor(int lane, int lane_mask, int width)
 
 #define SIMULATOR_SHUFFLE(name, argument_type, source_function)                                                        \
     template <typename T>                                                                                              \
-    inline T name(T value, argument_type argument, int width = simulator_wave_size, SIMULATOR_HERE)                    \
+    inline T name(T value, argument_type argument, int width = warpSize, SIMULATOR_HERE)                    \
     {                                                                                                                  \
         return simulator_shuffle(0, value, source_function(simulator_lane(), argument, width), file, line);            \
     }                                                                                                                  \
     template <typename T>                                                                                              \
-    inline T name##_sync(unsigned long long mask, T value, argument_type argument, int width = simulator_wave_size,    \
+    inline T name##_sync(unsigned long long mask, T value, argument_type argument, int width = warpSize,    \
                          SIMULATOR_HERE)                                                                               \
     {                                                                                                                  \
         return simulator_shuffle(mask, value, source_function(simulator_lane(), argument, width), file, line);         \
@@ -229,80 +250,42 @@ template <typename T> inline unsigned long long __match_any_sync(unsigned long l
     return simulator_wave_operation(SIMULATOR_WAVE_MATCH, mask, simulator_word(value), 0, file, line);
 }
 
-/* Bits. */
-
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-inline int __ffs(unsigned x) { return __builtin_ffs(static_cast<int>(x)); }
-inline int __ffsll(unsigned long long x) { return __builtin_ffsll(static_cast<long long>(x)); }
-inline int __clz(unsigned x) { return x == 0 ? 32 : __builtin_clz(x); }
-inline int __clzll(unsigned long long x) { return x == 0 ? 64 : __builtin_clzll(x); }
-inline unsigned __brev(unsigned x)
+template <typename T>
+inline unsigned long long __match_all_sync(unsigned long long mask, T value, int *predicate, SIMULATOR_HERE)
 {
-    x = ((x >> 1) & 0x55555555u) | ((x & 0x55555555u) << 1);
-    x = ((x >> 2) & 0x33333333u) | ((x & 0x33333333u) << 2);
-    x = ((x >> 4) & 0x0f0f0f0fu) | ((x & 0x0f0f0f0fu) << 4);
-    return __builtin_bswap32(x);
-}
-inline unsigned __float_as_uint(float x) { return simulator_unword<unsigned>(simulator_word(x)); }
-inline int      __float_as_int(float x) { return simulator_unword<int>(simulator_word(x)); }
-inline float    __uint_as_float(unsigned x) { return simulator_unword<float>(simulator_word(x)); }
-inline float    __int_as_float(int x) { return simulator_unword<float>(simulator_word(x)); }
-template <typename T> inline T __ldg(const T *address) { return *address; }
-template <typename T> constexpr T min(T a, T b) { return b < a ? b : a; }
-template <typename T> constexpr T max(T a, T b) { return a < b ? b : a; }
-
-/* Atomics on 32- and 64-bit words, in LDS or global memory alike. They return the old value. */
-
-/* Signed words wrap as the hardware's do; floats add as floats. */
-template <typename T> inline T simulator_wrapping_add(T a, T b)
-{
-    if constexpr (std::is_integral<T>::value) {
-        using U = std::make_unsigned_t<T>;
-        return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-    } else {
-        return a + b;
-    }
-}
-template <typename T> inline T simulator_wrapping_sub(T a, T b)
-{
-    if constexpr (std::is_integral<T>::value) {
-        using U = std::make_unsigned_t<T>;
-        return static_cast<T>(static_cast<U>(a) - static_cast<U>(b));
-    } else {
-        return a - b;
-    }
+    const unsigned long long equal = __match_any_sync(mask, value, file, line);
+    *predicate = __all_sync(mask, equal == __match_any_sync(mask, 0, file, line), file, line);
+    return *predicate != 0 ? equal : 0;
 }
 
-#define SIMULATOR_ATOMIC(name, new_value)                                                                              \
-    template <typename T, typename U> inline T name(T *address, U operand)                                             \
+/* The reduction of the participants' values; every lane of the mask gets it. */
+template <typename T, typename Join>
+inline T simulator_reduce(unsigned long long mask, T value, Join join, const char *file, int line)
+{
+    unsigned long long lanes = simulator_wave_operation(SIMULATOR_WAVE_SYNC, mask, 0, 0, file, line);
+    const int          first = __builtin_ctzll(lanes);
+    T                  result = simulator_shuffle(mask, value, first, file, line);
+    for (lanes &= lanes - 1; lanes != 0; lanes &= lanes - 1)
+        result = join(result, simulator_shuffle(mask, value, __builtin_ctzll(lanes), file, line));
+    return result;
+}
+#define SIMULATOR_REDUCE(name, result)                                                                                 \
+    template <typename T> inline T name(unsigned long long mask, T value, SIMULATOR_HERE)                              \
     {                                                                                                                  \
-        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics are on 32- and 64-bit words");                        \
-        if (--simulator_atomics_left < 0) simulator_switch_at_atomic();                                                \
-        const T old = *address;                                                                                        \
-        const T value = static_cast<T>(operand);                                                                       \
-        *address = (new_value);                                                                                        \
-        return old;                                                                                                    \
+        return simulator_reduce(mask, value, [](T a, T b) { return static_cast<T>(result); }, file, line);             \
     }
-SIMULATOR_ATOMIC(atomicAdd, simulator_wrapping_add(old, value))
-SIMULATOR_ATOMIC(atomicSub, simulator_wrapping_sub(old, value))
-SIMULATOR_ATOMIC(atomicMin, value < old ? value : old)
-SIMULATOR_ATOMIC(atomicMax, old < value ? value : old)
-SIMULATOR_ATOMIC(atomicAnd, static_cast<T>(old & value))
-SIMULATOR_ATOMIC(atomicOr, static_cast<T>(old | value))
-SIMULATOR_ATOMIC(atomicXor, static_cast<T>(old ^ value))
-SIMULATOR_ATOMIC(atomicExch, value)
-SIMULATOR_ATOMIC(atomicInc, old >= value ? T{0} : static_cast<T>(old + 1))
-#undef SIMULATOR_ATOMIC
-
-template <typename T, typename U, typename V> inline T atomicCAS(T *address, U expected, V desired)
-{
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics are on 32- and 64-bit words");
-    if (--simulator_atomics_left < 0) simulator_switch_at_atomic();
-    const T old = *address;
-    if (old == static_cast<T>(expected)) *address = static_cast<T>(desired);
-    return old;
-}
+SIMULATOR_REDUCE(__reduce_add_sync, a + b)
+SIMULATOR_REDUCE(__reduce_min_sync, b < a ? b : a)
+SIMULATOR_REDUCE(__reduce_max_sync, a < b ? b : a)
+SIMULATOR_REDUCE(__reduce_and_sync, a & b)
+SIMULATOR_REDUCE(__reduce_or_sync, a | b)
+SIMULATOR_REDUCE(__reduce_xor_sync, a ^ b)
+#undef SIMULATOR_REDUCE
 
 #undef SIMULATOR_HERE
+
+#include "device_bits.h"
+#include "device_atomic.h"
+#include "device_amd.h"
+
 #endif

@@ -43,6 +43,7 @@ constexpr size_t stack_bytes = size_t{64} * 1024;
 constexpr size_t colour_bytes = 256;
 constexpr size_t n_colours = 15;
 
+char    *stacks; /* one mapping for all, so that an address can be told to be on one */
 unsigned n_fibers;
 
 /* The fiber that we came from has been suspended by the switch: remember where. */
@@ -79,24 +80,32 @@ void begin(thread &t)
 
 uint64_t fiber_switches;
 
+bool fibers_own(uintptr_t address)
+{
+    return stacks != nullptr && address - reinterpret_cast<uintptr_t>(stacks) < max_threads * (page_bytes + stack_bytes);
+}
+
 int fibers_prepare(unsigned n, char *err, size_t err_size)
 {
-    for (; n_fibers < n; n_fibers++) {
-        void *const map = mmap(nullptr, page_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+    if (stacks == nullptr) {
+        void *const map = mmap(nullptr, max_threads * (page_bytes + stack_bytes), PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (map == MAP_FAILED) {
-            (void)std::snprintf(err, err_size, "no memory for the stack of simulated thread %u: %s", n_fibers,
+            (void)std::snprintf(err, err_size, "no memory for the stacks of simulated threads: %s",
                                 std::strerror(errno));
             return 1;
         }
+        stacks = static_cast<char *>(map);
+    }
+    for (; n_fibers < n; n_fibers++) {
+        char *const map = stacks + n_fibers * (page_bytes + stack_bytes);
         if (mprotect(map, page_bytes, PROT_NONE) != 0) {
             (void)std::snprintf(err, err_size, "cannot guard the stack of simulated thread %u: %s", n_fibers,
                                 std::strerror(errno));
-            (void)munmap(map, page_bytes + stack_bytes);
             return 1;
         }
         thread &t = the_block.threads[n_fibers];
-        t.stack_bottom = static_cast<char *>(map) + page_bytes;
+        t.stack_bottom = map + page_bytes;
         t.stack_bytes = stack_bytes - n_fibers % n_colours * colour_bytes;
         begin(t);
     }

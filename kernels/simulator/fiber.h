@@ -21,6 +21,9 @@ void fibers_abandon();
 /* Passes control to `next`, which becomes the_block.current; returns when somebody switches back. */
 void fiber_switch(thread *next);
 
+/* Whether the address lies on the stack of a simulated thread. */
+bool fibers_own(uintptr_t address);
+
 extern uint64_t fiber_switches;
 
 } // namespace simulator

@@ -10,6 +10,7 @@
  * are still in a loop go first, then the earlier source line.
  */
 #include "kernels/simulator/fiber.h"
+#include "kernels/simulator/monitor.h"
 #include "kernels/simulator/schedule.h"
 
 #include <cstdarg>
@@ -97,6 +98,7 @@ void release_group(wave &w, uint64_t group)
     const thread  &first = *lane_thread(w, static_cast<unsigned>(__builtin_ctzll(group)));
     const unsigned first_number = first.number - lane_of(first);
     compute_results(w, group, first.kind);
+    monitor_wave(static_cast<unsigned>(&w - the_block.waves), group);
     the_block.runnable[first_number / word_bits] |= group << (first_number % word_bits);
     w.arrived &= ~group;
     w.uniform = w.arrived != 0 &&
@@ -177,12 +179,13 @@ void describe(const thread &t, char *text, size_t size)
         if (t.waits == waiting_for::barrier && waits == nullptr) waits = &t;
         if (t.waits == waiting_for::ended) missing = &t;
     }
+    const bool   at_barrier = waits == nullptr || waits->waits == waiting_for::barrier;
+    const auto   kind = at_barrier ? finding_kind::diverged_barrier : finding_kind::diverged_wave;
     char what[200] = "does not run";
     char why[200] = "never comes";
     if (waits != nullptr) describe(*waits, what, sizeof what);
     if (missing != nullptr) describe(*missing, why, sizeof why);
-    fail_block("deadlock: thread %u %s, but thread %u %s; all participants must get there",
-               waits == nullptr ? 0 : waits->number, what, missing == nullptr ? 0 : missing->number, why);
+    fail_block(kind, "thread %u %s, but thread %u %s; all participants must get there", waits == nullptr ? 0 : waits->number, what, missing == nullptr ? 0 : missing->number, why);
 }
 
 /* The running thread waits, or has been released: passes control on. `after` as in schedule_next. */
@@ -203,6 +206,7 @@ void thread_ended()
 {
     thread &t = *the_block.current;
     wave   &w = wave_of(t);
+    monitor_thread_ended();
     t.waits = waiting_for::ended;
     the_block.n_ended++;
     clear_runnable(t.number);
@@ -215,20 +219,21 @@ void thread_ended()
     run_next(&t);
 }
 
-void fail_block(const char *format, ...)
+void fail_with_finding()
 {
-    block    &b = the_block;
-    const int used = std::snprintf(b.err, b.err_size, "kernel %s, block %u: ", b.launch->kernel_name,
-                                   simulator_block_index.x);
-    if (used >= 0 && static_cast<size_t>(used) < b.err_size) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)std::vsnprintf(b.err + used, b.err_size - static_cast<size_t>(used), format, arguments);
-        va_end(arguments);
-    }
-    b.failed = true;
-    fiber_switch(&b.launcher);
+    the_block.failed = true;
+    fiber_switch(&the_block.launcher);
     std::abort(); /* an abandoned fiber is never resumed */
+}
+
+void fail_block(finding_kind kind, const char *format, ...)
+{
+    finding &f = finding_begin(kind);
+    va_list  arguments;
+    va_start(arguments, format);
+    (void)std::vsnprintf(f.text, sizeof f.text, format, arguments);
+    va_end(arguments);
+    fail_with_finding();
 }
 
 } // namespace simulator
@@ -248,7 +253,7 @@ unsigned simulator_barrier(bool predicate, const char *file, int line)
         b.barrier_first = t.number;
         b.barrier_at = t.at;
     } else if (!same_site(b.barrier_at, t.at)) {
-        fail_block("diverged barrier: thread %u waits at %s:%d, thread %u at %s:%d; all threads of a block must meet "
+        fail_block(finding_kind::diverged_barrier, "thread %u waits at %s:%d, thread %u at %s:%d; all threads of a block must meet "
                    "at one barrier",
                    b.barrier_first, b.barrier_at.file, b.barrier_at.line, t.number, file, line);
     }
@@ -263,6 +268,7 @@ unsigned simulator_barrier(bool predicate, const char *file, int line)
         b.barrier_count = b.barrier_votes;
         b.barrier_votes = 0;
         b.n_at_barrier = 0;
+        monitor_barrier();
         all_runnable();
         run_next(nullptr);
     }
@@ -282,7 +288,8 @@ uint64_t simulator_wave_operation(enum simulator_wave_kind kind, uint64_t mask, 
     /* Lanes that the block does not have may be named. */
     t.mask = mask == 0 || the_block.wave_size == 64 ? mask : mask & 0xffffffffu;
     if (t.mask != 0 && (t.mask & own) == 0)
-        fail_block("thread %u: %s at %s:%d with mask 0x%llx, which lacks its own lane %u", t.number, kind_names[kind],
+        fail_block(finding_kind::diverged_wave,
+                   "thread %u: %s at %s:%d with mask 0x%llx, which lacks its own lane %u", t.number, kind_names[kind],
                    file, line, static_cast<unsigned long long>(mask), lane_of(t));
     t.waits = waiting_for::wave;
     clear_runnable(t.number);

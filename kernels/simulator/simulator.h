@@ -41,7 +41,30 @@ struct simulator_launch {
     void  *static_lds;       /* NULL: the kernel has none */
     size_t static_lds_bytes;
     void  *dynamic_lds_at;   /* NULL: the array that `extern __shared__ T dynamic_lds[]` names */
+
+    /* An address in the module that holds the kernel, when that was built by simulator_build.h: the kernel's accesses
+     * are watched then, LDS is the module's, and the three members above are left out. NULL: linked in, not watched. */
+    const void *module_address;
+    uint32_t    block_y, block_z, grid_y, grid_z; /* 0 counts as 1 */
 };
+
+/* What a kernel may do with a buffer. OUTPUT: write, then read; WORKSPACE: the same, contents at entry are undefined;
+ * MEMORY: anything. */
+enum simulator_buffer_kind { SIMULATOR_INPUT, SIMULATOR_OUTPUT, SIMULATOR_WORKSPACE, SIMULATOR_MEMORY };
+
+/* Global memory that watched kernels may touch: everything else is out of bounds. A buffer at the same address is
+ * replaced. The name must live as long as the buffer. NULL and empty buffers are ignored. */
+void simulator_add_buffer(const char *name, const void *at, size_t bytes, enum simulator_buffer_kind kind);
+void simulator_remove_buffer(const void *at);
+
+/* The word for what was wrong in the launch that ran last ("race", "out-of-bounds"); NULL when nothing was. The text is
+ * what simulator_run wrote. Cleared by simulator_forget_finding, for host code that swallows errors. */
+const char *simulator_finding(void);
+const char *simulator_finding_text(void);
+void        simulator_forget_finding(void);
+
+/* A digest of the order in which threads came to atomics in the last watched launch. */
+uint64_t simulator_atomic_order(void);
 
 /* LDS of the simulated device: the dynamic budget, and static + dynamic together. A launch beyond either is refused. */
 #define SIMULATOR_DYNAMIC_LDS_BYTES ((size_t)48 * 1024)

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What HIP kernels use beyond CUDA's names: lanes of a wave, compiler builtins of amdgcn, atomics with a scope. Part of
+ * device.h.
+ */
+#ifndef TOPKCTS_SIMULATOR_DEVICE_AMD_H
+#define TOPKCTS_SIMULATOR_DEVICE_AMD_H
+
+#define SIMULATOR_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+inline unsigned           __lane_id() { return static_cast<unsigned>(simulator_lane()); }
+inline unsigned long long __lanemask_lt() { return (1ull << simulator_lane()) - 1; }
+inline unsigned long long __lanemask_le() { return (2ull << simulator_lane()) - 1; }
+inline unsigned long long __lanemask_gt() { return ~__lanemask_le() & (warpSize == 64 ? ~0ull : 0xffffffffull); }
+inline unsigned long long __lanemask_ge() { return ~__lanemask_lt() & (warpSize == 64 ? ~0ull : 0xffffffffull); }
+inline unsigned long long __lanemask_eq() { return 1ull << simulator_lane(); }
+
+#define __builtin_amdgcn_workitem_id_x() (threadIdx.x)
+#define __builtin_amdgcn_workitem_id_y() (threadIdx.y)
+#define __builtin_amdgcn_workgroup_id_x() (blockIdx.x)
+#define __builtin_amdgcn_workgroup_size_x() (blockDim.x)
+#define __builtin_amdgcn_wavefrontsize() (static_cast<unsigned>(warpSize))
+#define __builtin_amdgcn_s_barrier() __syncthreads()
+#define __builtin_amdgcn_wave_barrier() __syncwarp()
+#define __builtin_amdgcn_fence(order, scope) simulator_amd_fence(scope)
+#define __builtin_amdgcn_readfirstlane(x) simulator_read_first_lane(x)
+#define __builtin_amdgcn_readlane(x, lane) __shfl((x), static_cast<int>(lane))
+#define __builtin_amdgcn_ds_bpermute(byte_lane, x) __shfl((x), static_cast<int>(byte_lane) / 4)
+#define __builtin_amdgcn_ballot_w32(p) (static_cast<unsigned>(__ballot(p)))
+#define __builtin_amdgcn_ballot_w64(p) (__ballot(p))
+#define __builtin_amdgcn_mbcnt_lo(mask, base) simulator_count_below((mask), (base), 0)
+#define __builtin_amdgcn_mbcnt_hi(mask, base) simulator_count_below((mask), (base), 32)
+#define __builtin_amdgcn_s_sleep(n) __nanosleep(n)
+#define __builtin_amdgcn_s_waitcnt(n) ((void)(n))
+
+inline void simulator_amd_fence(const char *scope)
+{
+    if (std::strcmp(scope, "agent") == 0 || scope[0] == '\0' || std::strcmp(scope, "system") == 0) __threadfence();
+    else __threadfence_block();
+}
+
+template <typename T> inline T simulator_read_first_lane(T value, SIMULATOR_HERE)
+{
+    const uint64_t lanes = simulator_wave_operation(SIMULATOR_WAVE_SYNC, 0, 0, 0, file, line);
+    return simulator_shuffle(0, value, __builtin_ctzll(lanes), file, line);
+}
+
+/* Bits of `mask`, which belongs to lanes first .. first + 31, below the own lane. */
+inline unsigned simulator_count_below(unsigned mask, unsigned base, int first)
+{
+    const int below = simulator_lane() - first;
+    const unsigned lanes = below <= 0 ? 0 : below >= 32 ? 0xffffffffu : (1u << below) - 1;
+    return base + static_cast<unsigned>(__builtin_popcount(mask & lanes));
+}
+
+/* Lets others go on. */
+inline void __nanosleep(unsigned) { simulator_switch_at_atomic(); }
+inline void __builtin_amdgcn_sched_barrier(int) {}
+
+#define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
+#define __HIP_MEMORY_SCOPE_WAVEFRONT 2
+#define __HIP_MEMORY_SCOPE_WORKGROUP 3
+#define __HIP_MEMORY_SCOPE_AGENT 4
+#define __HIP_MEMORY_SCOPE_SYSTEM 5
+
+/* A release fences what came before, for as many as the scope names. */
+inline void simulator_release(int order, int scope)
+{
+    if (order != __ATOMIC_RELEASE && order != __ATOMIC_ACQ_REL && order != __ATOMIC_SEQ_CST) return;
+    if (scope >= __HIP_MEMORY_SCOPE_AGENT) __threadfence();
+    else __threadfence_block();
+}
+
+#define SIMULATOR_HIP_ATOMIC(name, device_name)                                                                        \
+    template <typename T, typename U> inline std::remove_cv_t<T> name(T *address, U value, int order, int scope)       \
+    {                                                                                                                  \
+        simulator_release(order, scope);                                                                               \
+        return device_name(address, value);                                                                            \
+    }
+SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_add, atomicAdd)
+SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_min, atomicMin)
+SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_max, atomicMax)
+SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_and, atomicAnd)
+SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_or, atomicOr)
+SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_xor, atomicXor)
+SIMULATOR_HIP_ATOMIC(__hip_atomic_exchange, atomicExch)
+#undef SIMULATOR_HIP_ATOMIC
+
+template <typename T> inline std::remove_cv_t<T> __hip_atomic_load(T *address, int, int)
+{
+    return simulator_atomic(const_cast<std::remove_cv_t<T> *>(address), SIMULATOR_ATOMIC_LOAD, std::remove_cv_t<T>());
+}
+template <typename T, typename U> inline void __hip_atomic_store(T *address, U value, int order, int scope)
+{
+    simulator_release(order, scope);
+    (void)simulator_atomic(address, SIMULATOR_ATOMIC_STORE, static_cast<std::remove_cv_t<T>>(value));
+}
+template <typename T, typename U>
+inline bool __hip_atomic_compare_exchange_strong(T *address, T *expected, U desired, int order, int, int scope)
+{
+    simulator_release(order, scope);
+    const T wanted = *expected;
+    *expected = atomicCAS(address, wanted, desired);
+    return *expected == wanted;
+}
+#define __hip_atomic_compare_exchange_weak __hip_atomic_compare_exchange_strong
+
+#undef SIMULATOR_HERE
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the call-outs of an instrumented kernel mean: every access against the shadow of the word it touches. Start
+ * reading at note_load(), note_store() and note_sync(); the rules of order are monitor_order.h's.
+ */
+#include "kernels/simulator/monitor.h"
+
+#include "kernels/simulator/fiber.h"
+#include "kernels/simulator/memory.h"
+#include "kernels/simulator/monitor_order.h"
+#include "kernels/simulator/monitor_access.h"
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+unsigned char *simulator_lds_arena;
+
+namespace simulator {
+
+bool monitor_is_on;
+
+namespace {
+
+const module *where;
+uintptr_t     lds_begin;
+size_t        lds_bytes;
+uintptr_t     static_end; /* LDS from here on is dynamic */
+uintptr_t     dynamic_end;
+uint32_t      launch_number;
+shadow_cell  *lds_cells;
+size_t        lds_cell_bytes;
+std::vector<uint8_t> lds_legal; /* for each byte of the arena: a mark of its object, 0 between objects */
+
+/* A store over somebody else's unordered store: no finding if it turns out to store the same bytes. */
+struct pending_store {
+    bool          is_on;
+    unsigned char bytes[16];
+    finding       what;
+};
+pending_store pending;
+
+/* A store to global memory that may not be visible to other blocks yet. */
+struct buffered_word {
+    uintptr_t address;
+    uint32_t  before;
+    uint32_t  after;
+    bool      is_hidden;
+};
+std::vector<buffered_word> stored;  /* by the running block, oldest first */
+std::vector<buffered_word> delayed; /* by blocks that ended: hidden until the launch ends */
+
+const char *const way_names[] = {"reads", "writes", "reads (volatile)", "writes (volatile)", "updates atomically",
+                                 "loads atomically", "stores atomically"};
+
+bool is_store(uint8_t way)
+{
+    return way == ACCESS_STORE || way == ACCESS_VOLATILE_STORE || way == ACCESS_UPDATE || way == ACCESS_ATOMIC_STORE;
+}
+bool is_plain(uint8_t way) { return way == ACCESS_LOAD || way == ACCESS_STORE; }
+
+uint32_t block_index_of(uint32_t running_number);
+
+/* ---- findings ------------------------------------------------------------------------------------------------- */
+
+finding &begin_access(finding_kind kind, uintptr_t address, unsigned bytes, uint8_t way, uintptr_t pc)
+{
+    finding &f = finding_begin(kind);
+    f.access.what = way_names[way];
+    f.access.pc = pc;
+    f.address = address;
+    f.bytes = bytes;
+    f.is_lds = address - lds_begin < lds_bytes;
+    return f;
+}
+
+[[noreturn]] void out_of_bounds(uintptr_t address, unsigned bytes, uint8_t way, uintptr_t pc)
+{
+    (void)begin_access(finding_kind::out_of_bounds, address, bytes, way, pc);
+    fail_with_finding();
+}
+
+void race(const seen_access &earlier, uintptr_t address, unsigned bytes, uint8_t way, uintptr_t pc)
+{
+    finding &f = begin_access(finding_kind::race, address, bytes, way, pc);
+    f.before.what = way_names[earlier.way];
+    f.before.block = earlier.block == order_block ? simulator_block_index.x : block_index_of(earlier.block);
+    f.before.thread = earlier.thread;
+    f.before.pc = where->base + earlier.pc;
+    f.other_block = earlier.block != order_block;
+    (void)std::snprintf(f.text, sizeof f.text, "%s",
+                        f.other_block ? "no fence and atomic orders the two blocks"
+                                      : "no barrier, wave operation or atomic orders them");
+    if (way != ACCESS_STORE || earlier.way != ACCESS_STORE || bytes > sizeof pending.bytes) fail_with_finding();
+    pending.is_on = true;
+    pending.what = f;
+    std::memcpy(pending.bytes, reinterpret_cast<const void *>(address), bytes);
+    the_finding = {};
+}
+
+void settle_pending()
+{
+    pending.is_on = false;
+    if (std::memcmp(pending.bytes, reinterpret_cast<const void *>(pending.what.address), pending.what.bytes) == 0)
+        return;
+    the_finding = pending.what;
+    fail_with_finding();
+}
+
+inline void settle()
+{
+    if (__builtin_expect(pending.is_on, 0)) settle_pending();
+}
+
+/* ---- one word --------------------------------------------------------------------------------------------------- */
+
+/* The access, if any, that conflicts with what the running thread does to `mask` of the word. */
+inline bool conflicts(const seen_access &earlier, uint8_t mask)
+{
+    return (earlier.mask & mask) != 0 && earlier.block >= order_first_block && !order_is_before(earlier);
+}
+
+inline seen_access make_access(uint8_t mask, uint8_t way, uintptr_t pc)
+{
+    return {order_block, order_clock(), static_cast<uint32_t>(pc - where->base),
+            static_cast<uint16_t>(the_block.current->number), mask, way};
+}
+
+/* What an access is checked for: its word, its place, how it came. */
+struct touch {
+    shadow_cell *cell;
+    uintptr_t    address;
+    unsigned     bytes;
+    uint8_t      mask; /* of this word */
+    uint8_t      way;
+    uintptr_t    pc;
+};
+
+void keep_load(shadow_cell &cell, const seen_access &now)
+{
+    if (cell.loads[0].thread != now.thread || cell.loads[0].block != now.block) cell.loads[1] = cell.loads[0];
+    cell.loads[0] = now;
+}
+
+void touch_load(const touch &t)
+{
+    shadow_cell &cell = *t.cell;
+    if (conflicts(cell.store, t.mask)) race(cell.store, t.address, t.bytes, t.way, t.pc);
+    if (is_plain(t.way) && conflicts(cell.sync, t.mask)) race(cell.sync, t.address, t.bytes, t.way, t.pc);
+    keep_load(cell, make_access(t.mask, t.way, t.pc));
+}
+
+void touch_store(const touch &t, uint32_t epoch)
+{
+    shadow_cell &cell = *t.cell;
+    const bool   plain = is_plain(t.way);
+    if (conflicts(cell.store, t.mask)) race(cell.store, t.address, t.bytes, t.way, t.pc);
+    if (plain && conflicts(cell.sync, t.mask)) race(cell.sync, t.address, t.bytes, t.way, t.pc);
+    for (const seen_access &load : cell.loads)
+        if ((plain || is_plain(load.way)) && conflicts(load, t.mask)) race(load, t.address, t.bytes, t.way, t.pc);
+    (plain ? cell.store : cell.sync) = make_access(t.mask, t.way, t.pc);
+    if (cell.written_in != epoch) {
+        cell.written_in = epoch;
+        cell.written = 0;
+    }
+    cell.written |= t.mask;
+}
+
+void check_written(const touch &t, uint32_t epoch, finding_kind kind)
+{
+    if (t.cell->written_in == epoch && (t.cell->written & t.mask) == t.mask) return;
+    finding &f = begin_access(kind, t.address, t.bytes, t.way, t.pc);
+    (void)std::snprintf(f.text, sizeof f.text, "nobody has written it %s",
+                        kind == finding_kind::uninitialised_lds ? "in this block" : "in this launch");
+    fail_with_finding();
+}
+
+/* Calls `action` with each word that the access touches. `cells`: of the memory that begins at `begin`. */
+template <typename Action>
+inline void for_words(shadow_cell *cells, uintptr_t begin, uintptr_t address, size_t bytes, uint8_t way, uintptr_t pc,
+                      Action action)
+{
+    const uintptr_t first_word = begin & ~uintptr_t{3};
+    for (size_t done = 0; done < bytes;) {
+        const uintptr_t at = address + done;
+        const unsigned  within = at & 3;
+        const unsigned  here = bytes - done < 4 - within ? static_cast<unsigned>(bytes - done) : 4 - within;
+        touch           t = {&cells[(at - first_word) / 4], address, static_cast<unsigned>(bytes),
+                             static_cast<uint8_t>(((1u << here) - 1) << within), way, pc};
+        action(t);
+        done += here;
+    }
+}
+
+/* ---- LDS and global memory --------------------------------------------------------------------------------------- */
+
+inline bool lds_is_legal(uintptr_t address, size_t bytes)
+{
+    if (address >= static_end) return address + bytes <= dynamic_end;
+    const size_t offset = address - lds_begin;
+    return lds_legal[offset] != 0 && lds_legal[offset] == lds_legal[offset + bytes - 1];
+}
+
+void access_lds(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc)
+{
+    if (!lds_is_legal(address, bytes)) out_of_bounds(address, static_cast<unsigned>(bytes), way, pc);
+    for_words(lds_cells, lds_begin, address, bytes, way, pc, [may_be_unwritten](const touch &t) {
+        if (!is_store(t.way) || t.way == ACCESS_UPDATE)
+            if (!may_be_unwritten) check_written(t, order_block, finding_kind::uninitialised_lds);
+        if (is_store(t.way)) touch_store(t, order_block);
+        else touch_load(t);
+    });
+}
+
+/* Keeps what a store will hide from other blocks if nothing makes it visible. */
+void buffer_words(uintptr_t address, size_t bytes, const memory_range &range)
+{
+    for (uintptr_t at = address & ~uintptr_t{3}; at < address + bytes; at += 4) {
+        if (at < range.begin || at + 4 > range.end) continue;
+        uint32_t before = 0;
+        std::memcpy(&before, reinterpret_cast<const void *>(at), sizeof before);
+        stored.push_back({at, before, 0, false});
+    }
+}
+
+void access_range(memory_range &range, uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc)
+{
+    if (address + bytes > range.end) out_of_bounds(address, static_cast<unsigned>(bytes), way, pc);
+    if (range.kind == SIMULATOR_INPUT) {
+        if (!is_store(way)) return;
+        (void)begin_access(finding_kind::writes_input, address, static_cast<unsigned>(bytes), way, pc);
+        fail_with_finding();
+    }
+    if (range.cells == nullptr) return; /* no memory for a shadow: bounds alone are checked */
+    const bool must_be_written = !may_be_unwritten && (range.kind == SIMULATOR_OUTPUT || range.kind == SIMULATOR_WORKSPACE);
+    const finding_kind kind = range.kind == SIMULATOR_OUTPUT ? finding_kind::uninitialised_output
+                                                             : finding_kind::uninitialised_workspace;
+    if ((way == ACCESS_STORE || way == ACCESS_VOLATILE_STORE) && simulator_grid_dim.x > 1)
+        buffer_words(address, bytes, range);
+    for_words(range.cells, range.begin, address, bytes, way, pc, [must_be_written, kind](const touch &t) {
+        if (must_be_written && (!is_store(t.way) || t.way == ACCESS_UPDATE)) check_written(t, launch_number, kind);
+        if (is_store(t.way)) touch_store(t, launch_number);
+        else touch_load(t);
+    });
+}
+
+void access_memory(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc)
+{
+    if (memory_range *const range = memory_at(address)) {
+        access_range(*range, address, bytes, way, may_be_unwritten, pc);
+        return;
+    }
+    if (fibers_own(address)) return;
+    if (address >= where->begin && address + bytes <= where->end) return; /* constants */
+    out_of_bounds(address, static_cast<unsigned>(bytes), way, pc);
+}
+
+void access_any(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc)
+{
+    if (bytes == 0) return;
+    if (address - lds_begin < lds_bytes) access_lds(address, bytes, way, may_be_unwritten, pc);
+    else access_memory(address, bytes, way, may_be_unwritten, pc);
+}
+
+/* ---- launches and blocks ------------------------------------------------------------------------------------------ */
+
+std::vector<uint32_t> block_indices; /* blockIdx.x by running number, from the launch's first block on */
+
+uint32_t block_index_of(uint32_t running_number)
+{
+    const uint32_t i = running_number - order_first_block;
+    return i < block_indices.size() ? block_indices[i] : 0;
+}
+
+/* Every byte of the arena: 0 between objects, else 1 to 255, different for neighbours. */
+void mark_objects(const module &m)
+{
+    lds_legal.assign(m.lds_bytes + 16, 0);
+    uint8_t mark = 0;
+    for (const module_object &object : m.shared) {
+        mark = mark == 255 ? 1 : static_cast<uint8_t>(mark + 1);
+        std::memset(&lds_legal[object.begin - lds_begin], mark, object.bytes);
+    }
+}
+
+void enter_module(const module &m)
+{
+    lds_begin = reinterpret_cast<uintptr_t>(m.lds);
+    lds_bytes = m.lds_bytes;
+    static_end = m.dynamic_lds;
+    if (lds_cells != nullptr && lds_cell_bytes < (m.lds_bytes / 4 + 2) * sizeof(shadow_cell)) lds_cells = nullptr;
+    if (lds_cells == nullptr) lds_cells = memory_map_cells(m.lds_bytes, &lds_cell_bytes);
+    mark_objects(m);
+    for (const module_object &variable : m.variables)
+        (void)memory_add(variable.begin, variable.bytes, SIMULATOR_MEMORY, variable.name.c_str());
+    where = &m;
+}
+
+/* Stores that no fence has released go out of sight of the blocks that follow. */
+void hide_unreleased()
+{
+    for (size_t i = stored.size(); i-- > 0;) {
+        buffered_word            &word = stored[i];
+        const memory_range *const range = memory_at(word.address);
+        if (range == nullptr || range->cells == nullptr) continue;
+        shadow_cell       &cell = range->cells[(word.address - (range->begin & ~uintptr_t{3})) / 4];
+        const seen_access &last = cell.store.block == order_block ? cell.store : cell.sync;
+        if (last.block != order_block || (last.way != ACCESS_STORE && last.way != ACCESS_VOLATILE_STORE)) continue;
+        if (order_is_released(last)) continue;
+        /* Newest first, so that the value before the first store comes back in the end. */
+        std::memcpy(&word.after, reinterpret_cast<const void *>(word.address), sizeof word.after);
+        std::memcpy(reinterpret_cast<void *>(word.address), &word.before, sizeof word.before);
+        word.is_hidden = true;
+    }
+    for (const buffered_word &word : stored)
+        if (word.is_hidden) delayed.push_back(word);
+    stored.clear();
+}
+
+} // namespace
+
+void monitor_begin_launch(const module *module_of_kernel, const simulator_launch &launch)
+{
+    monitor_is_on = module_of_kernel != nullptr;
+    simulator_lds_arena = nullptr;
+    pending.is_on = false;
+    stored.clear();
+    delayed.clear();
+    block_indices.clear();
+    if (!monitor_is_on) return;
+    if (where != module_of_kernel) enter_module(*module_of_kernel);
+    launch_number++;
+    simulator_lds_arena = where->lds;
+    dynamic_end = where->dynamic_lds + launch.dynamic_lds;
+    order_begin_launch();
+}
+
+void monitor_end_launch()
+{
+    for (const buffered_word &word : delayed)
+        std::memcpy(reinterpret_cast<void *>(word.address), &word.after, sizeof word.after);
+    delayed.clear();
+    stored.clear();
+    monitor_is_on = false;
+}
+
+void monitor_begin_block()
+{
+    if (!monitor_is_on) return;
+    order_begin_block();
+    block_indices.push_back(simulator_block_index.x);
+}
+
+void monitor_end_block()
+{
+    if (!monitor_is_on) return;
+    if (simulator_grid_dim.x > 1) hide_unreleased();
+}
+
+void monitor_barrier()
+{
+    if (!monitor_is_on) return;
+    settle();
+    order_barrier();
+}
+
+void monitor_wave(unsigned wave, uint64_t group)
+{
+    if (!monitor_is_on) return;
+    settle();
+    order_wave(wave, group);
+}
+
+void monitor_thread_ended()
+{
+    if (monitor_is_on) settle();
+}
+
+bool monitor_is_lds(uintptr_t address) { return address - lds_begin < lds_bytes; }
+
+uint64_t monitor_atomic_order() { return order_digest(); }
+
+/* ---- for the call-outs --------------------------------------------------------------------------------------------- */
+
+void note_access(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc)
+{
+    if (__builtin_expect(!monitor_is_on, 0)) return; /* host code of a module */
+    settle();
+    access_any(address, bytes, way, may_be_unwritten, pc);
+}
+
+void note_sync(uintptr_t address, size_t bytes, uint8_t way, uintptr_t pc)
+{
+    if (!monitor_is_on) return;
+    settle();
+    access_any(address, bytes, way, false, pc);
+    order_atomic(address, address - lds_begin < lds_bytes);
+}
+
+void note_fence(bool device)
+{
+    if (!monitor_is_on) return;
+    settle();
+    order_fence(device);
+}
+
+} // namespace simulator
