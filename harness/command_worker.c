@@ -9,6 +9,7 @@
 #include "harness/message.h"
 #include "harness/provider_call.h"
 #include "harness/provider_gpu.h"
+#include "harness/provider_watched.h"
 #include "harness/worker_process.h"
 
 #include <errno.h>
@@ -107,6 +108,12 @@ static void open_provider(struct worker *worker, const char *device)
         say_text(err.status == STATUS_FAIL ? MESSAGE_FAILED : MESSAGE_UNUSABLE, err.text);
         return;
     }
+    if (worker->loaded.is_watched && !worker->loaded.library && provider_watched_prepare(&err)) {
+        say_text(err.status == STATUS_FAIL ? MESSAGE_FAILED : MESSAGE_UNUSABLE, err.text);
+        return;
+    }
+    if (worker->device.backend->restrict_to)
+        worker->device.backend->restrict_to(&worker->device, worker->loaded.wave_size, worker->settings->schedule);
     int code = provider_call_open(worker->loaded.provider, worker->device.ordinal, &worker->self, why, sizeof why);
     if (code != 0) {
         char text[600];
@@ -172,7 +179,7 @@ enum status command_worker(const struct settings *settings, struct error *err)
     messages_fd = move_away(WORKER_MESSAGES_FD);
     worker.settings = settings;
     struct error cause = {0};
-    struct provider_place place = {settings->devices.n ? settings->devices.items[0] : NULL, settings->origin};
+    struct provider_place place = {settings->devices.n ? settings->devices.items[0] : NULL, settings->origin, settings->watch};
     if (provider_find(settings->providers.items[0], &name, &cause) ||
         provider_load(&name, place.device ? &place : NULL, &worker.loaded, &cause)) {
         say_text(MESSAGE_UNUSABLE, cause.text);

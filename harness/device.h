@@ -20,6 +20,14 @@
 
 struct device_backend;
 
+/* Memory of a launch, by its name in struct topk_problem. */
+struct device_buffer {
+    const char *name;
+    const void *at; /* NULL: not given */
+    size_t      bytes;
+    bool        is_output, is_workspace;
+};
+
 enum device_stream { STREAM_MAIN, STREAM_OTHER };
 
 /* An open device. Fields are read-only for others. */
@@ -59,6 +67,18 @@ struct device_backend {
     /* Optional. Chooses how the next launches proceed: turn 0, 1, 2 ... of a repeat check. Returns the arrangement (an
      * index below n_arrangements) and writes how it is called. */
     int32_t (*arrange)(struct device *device, int32_t turn, char *text, size_t text_size);
+
+    /* Optional: on devices whose waves or schedules can be chosen. From now on only waves of `wave_size` lanes (0: any)
+     * and, unless 0, only this schedule. */
+    void (*restrict_to)(struct device *device, int32_t wave_size, int64_t schedule);
+
+    /* Optional: on devices that watch kernels. Names the memory that the next launch may touch; every other is out of
+     * bounds. n buffers replace those named before. */
+    void (*declare)(struct device *device, const struct device_buffer *buffers, size_t n);
+
+    /* Optional, with `declare`. The word for what was wrong in the last launch ("race"), and all about it; NULL when
+     * nothing was. */
+    const char *(*finding)(struct device *device, const char **text);
 
     /* Optional. Waits until everything on the stream has ended; a device fault is STATUS_FAIL. */
     enum status (*finish)(struct device *device, void *stream, struct error *err);

@@ -129,21 +129,60 @@ static enum status sim_open(struct device *device, struct error *err)
     return STATUS_OK;
 }
 
-/* Turn 0 is the plainest schedule, so that a failure is first seen where it is easiest to follow. */
+/* The schedule that every launch of the simulator must use; 0: a new one for each turn. */
+static int64_t fixed_schedule;
+
+static void sim_restrict_to(struct device *device, int32_t wave_size, int64_t schedule)
+{
+    struct simulator_schedule first = {.wave_size = device->ordinal == 64 ? 64 : 32};
+    fixed_schedule = schedule;
+    simulator_set_schedule(&first); /* whoever asks for the wave size before the first launch */
+    if (wave_size && device->n_arrangements == 2) {
+        device->n_arrangements = 1;
+        device->ordinal = wave_size;
+    }
+}
+
+/* Schedule 1 is the plainest, so that a failure is first seen where it is easiest to follow. */
 static int32_t sim_arrange(struct device *device, int32_t turn, char *text, size_t text_size)
 {
-    static const char *const  orders[] = {"round-robin", "reversed", "random"};
     int32_t                   arrangement = device->n_arrangements == 2 ? turn % 2 : 0;
-    int32_t                   step = turn / device->n_arrangements;
-    struct simulator_schedule schedule = {.wave_size = device->n_arrangements == 2 ? (arrangement ? 64 : 32)
-                                                                                   : device->ordinal};
-    schedule.order = step == 0   ? SIMULATOR_ROUND_ROBIN
-                     : step == 1 ? SIMULATOR_REVERSED
-                                 : SIMULATOR_RANDOM;
-    schedule.seed = (uint64_t)step;
+    int64_t                   number = fixed_schedule ? fixed_schedule : turn / device->n_arrangements + 1;
+    int                       wave_size = device->n_arrangements == 2 ? (arrangement ? 64 : 32) : device->ordinal;
+    struct simulator_schedule schedule = simulator_schedule_number(wave_size, (uint64_t)number);
     simulator_set_schedule(&schedule);
-    snprintf(text, text_size, "wave %d, %s schedule, seed %d", schedule.wave_size, orders[schedule.order], step);
+    snprintf(text, text_size, "wave %d, schedule %lld: %s", schedule.wave_size, (long long)number,
+             simulator_order_name(schedule.order));
     return arrangement;
+}
+
+static void sim_declare(struct device *device, const struct device_buffer *buffers, size_t n)
+{
+    enum { MOST = 8 };
+    static const void *declared[MOST];
+    (void)device;
+    for (size_t i = 0; i < MOST; i++) {
+        if (declared[i])
+            simulator_remove_buffer(declared[i]);
+        declared[i] = NULL;
+    }
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        if (!buffers[i].at)
+            continue;
+        simulator_add_buffer(buffers[i].name, buffers[i].at, buffers[i].bytes,
+                             buffers[i].is_output      ? SIMULATOR_OUTPUT
+                             : buffers[i].is_workspace ? SIMULATOR_WORKSPACE
+                                                       : SIMULATOR_INPUT);
+        declared[i] = buffers[i].at;
+    }
+    simulator_forget_finding();
+}
+
+static const char *sim_finding(struct device *device, const char **text)
+{
+    (void)device;
+    *text = simulator_finding_text();
+    return simulator_finding();
 }
 
 const struct device_backend device_host_backend = {
@@ -169,4 +208,7 @@ const struct device_backend device_sim_backend = {
     .write = host_copy,
     .read = host_copy,
     .arrange = sim_arrange,
+    .restrict_to = sim_restrict_to,
+    .declare = sim_declare,
+    .finding = sim_finding,
 };

@@ -89,6 +89,13 @@ static void describe_launch(const struct judging *judging, const struct launch_f
              result->arrangement_text);
 }
 
+/* A finding speaks for itself: its word comes first. */
+static void miss_by_finding(struct judging *judging, const char *launch, const struct launch_result *result)
+{
+    if (miss(judging, TOPK_LEVEL_SAFE, "finding"))
+        snprintf(judging->judgement->reason, sizeof judging->judgement->reason, "%s; %s", result->text, launch);
+}
+
 /* What every launch must be: safe, valid, and for `canonical` the reference's bytes. */
 static void check_launch(struct judging *judging, const struct problem *problem, const struct launch_form *form,
                          const struct launch_result *result)
@@ -99,6 +106,8 @@ static void check_launch(struct judging *judging, const struct problem *problem,
     judging->device_fault |= result->device_fault;
     if (result->not_captured)
         miss(judging, TOPK_LEVEL_INVARIANT, "%s: the launch cannot be captured into a graph: %s", launch, result->text);
+    else if (!result->safe && result->is_finding)
+        miss_by_finding(judging, launch, result);
     else if (!result->safe)
         noted = miss(judging, TOPK_LEVEL_SAFE, "%s: %s", launch, result->text);
     else if (!result->valid)

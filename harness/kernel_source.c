@@ -33,6 +33,7 @@ static const struct {
     {"block", 1, 1024},
     {"dynamic_lds", 0, 1 << 20},
     {"workspace_per_row", 0, INT64_C(1) << 40},
+    {"wave", 32, 64},
 };
 enum { N_LAUNCH_KEYS = sizeof launch_keys / sizeof launch_keys[0] };
 
@@ -44,12 +45,16 @@ static enum status set_launch_key(size_t key, const char *value, struct kernel_s
     if (end == value || *end || errno || number < launch_keys[key].low || number > launch_keys[key].high)
         return error_set(err, STATUS_USAGE, "%s=%s: a number from %lld to %lld is accepted", launch_keys[key].name,
                          value, (long long)launch_keys[key].low, (long long)launch_keys[key].high);
+    if (key == 3 && number != 32 && number != 64)
+        return error_set(err, STATUS_USAGE, "wave=%s: 32 or 64 is accepted", value);
     if (key == 0)
         source->block = (uint32_t)number;
     else if (key == 1)
         source->dynamic_lds = (uint32_t)number;
-    else
+    else if (key == 2)
         source->workspace_per_row = number;
+    else
+        source->wave = (uint32_t)number;
     return STATUS_OK;
 }
 
@@ -59,7 +64,7 @@ static enum status set_pair(const char *name, const char *value, struct kernel_s
         if (strcmp(launch_keys[key].name, name) == 0)
             return set_launch_key(key, value, source, err);
     if (claims_set(&source->claims, name, value, err))
-        return error_prefix(err, "(launch keys are block, dynamic_lds, workspace_per_row)");
+        return error_prefix(err, "(launch keys are block, dynamic_lds, workspace_per_row, wave)");
     return STATUS_OK;
 }
 
@@ -70,6 +75,7 @@ enum status kernel_source_parse_line(const char *line, struct kernel_source *sou
     source->block = 256;
     source->dynamic_lds = 0;
     source->workspace_per_row = 0;
+    source->wave = 0;
     source->claims = (struct topk_claims){0};
     if (strncmp(line, FIRST_WORDS, strlen(FIRST_WORDS)) != 0)
         return error_set(err, STATUS_USAGE, "the first line must say how to launch the kernel: %s", EXAMPLE);

@@ -6,7 +6,7 @@
  *     // topkcts: block=256 dynamic_lds=0 workspace_per_row=0 level=canonical tie=lowest
  *
  * Keys of a launch are block (threads, 1 to 1024), dynamic_lds (bytes) and workspace_per_row (bytes); absent ones are
- * 256, 0 and 0. Every other key is a claim (claims.h); `level` is required. This file reads the line; it compiles and
+ * 256, 0 and 0; wave=32 or wave=64 says that the kernel is for waves of so many lanes. Every other key is a claim (claims.h); `level` is required. This file reads the line; it compiles and
  * launches nothing, so that the simulator, hiprtc and NVRTC take the same text.
  */
 #ifndef TOPKCTS_KERNEL_SOURCE_H
@@ -35,6 +35,7 @@ struct kernel_source {
     uint32_t           block;
     uint32_t           dynamic_lds;
     int64_t            workspace_per_row;
+    uint32_t           wave; /* lanes of the only waves it is for; 0: any */
     struct topk_claims claims;
 };
 

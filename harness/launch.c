@@ -258,10 +258,40 @@ static enum status delay_scores(struct launch_bench *bench, const struct laid_ou
     return err->status;
 }
 
+/* Tells a device that watches what belongs to this launch. */
+static void declare_buffers(struct launch_bench *bench, const struct laid_out *laid)
+{
+    const struct topk_problem *launch = &laid->launch;
+    const struct device_buffer buffers[] = {
+        {"scores", launch->scores, bench->scores.bytes, false, false},
+        {"seq_lens", launch->seq_lens, bench->seq_lens.bytes, false, false},
+        {"page_table", launch->page_table, bench->page_table.bytes, false, false},
+        {"page_indices", launch->page_indices, bench->pages.bytes, true, false},
+        {"raw_indices", launch->raw_indices, bench->raw.bytes, true, false},
+        {"workspace", launch->workspace, bench->workspace.bytes, false, true},
+    };
+    if (bench->device->backend->declare)
+        bench->device->backend->declare(bench->device, buffers, sizeof buffers / sizeof buffers[0]);
+}
+
+/* What a device that watches has seen, whatever the provider says itself. */
+static bool has_finding(struct launch_bench *bench, struct launch_result *result)
+{
+    const char *text = NULL;
+    if (!bench->device->backend->finding || !bench->device->backend->finding(bench->device, &text))
+        return false;
+    unsafe(result, "%s", text);
+    result->is_finding = true;
+    return true;
+}
+
 static bool call_launch(struct launch_bench *bench, const struct laid_out *laid, struct launch_result *result)
 {
     char cause[384] = "";
-    int  code = provider_call_launch(bench->provider, bench->self, &laid->launch, cause, sizeof cause);
+    declare_buffers(bench, laid);
+    int code = provider_call_launch(bench->provider, bench->self, &laid->launch, cause, sizeof cause);
+    if (has_finding(bench, result))
+        return false;
     if (code != 0)
         return unsafe(result, "launch returned %d: %s", code, cause);
     return true;

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LAUNCH_TEXT_BYTES = 512 };
+enum { LAUNCH_TEXT_BYTES = 800 };
 
 /* What a workspace holds at entry. KEPT: whatever the launch before left. */
 enum workspace_contents { WORKSPACE_PATTERN, WORKSPACE_ZEROES, WORKSPACE_ONES, WORKSPACE_KEPT };
@@ -59,6 +59,7 @@ struct launch_result {
     bool    not_captured; /* the launch could not be kept in a graph; `text` says why */
     int32_t bad_place; /* the first place whose row is to blame for the lowest level missed; -1: none in particular */
     char    text[LAUNCH_TEXT_BYTES];     /* what is wrong, for the lowest level missed; "" */
+    bool    is_finding; /* of a device that watches: text begins with the word for it */
     char    arrangement_text[80];
     struct launch_outputs outputs; /* the bench's; valid until the next launch */
 };

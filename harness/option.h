@@ -62,8 +62,9 @@ struct settings {
     const char        *targets;
     bool               jit;
     int64_t            repeat, retry, timeout, jobs;
+    int64_t            schedule, explore;
     int64_t            case_timeout, inactivity, time_limit, budget; /* seconds */
-    bool               json, update, fail_fast, require_clean_env, help;
+    bool               json, update, fail_fast, require_clean_env, watch, help;
 };
 
 /* Reads the arguments after the command's name. STATUS_USAGE names the option, what came and what would be right. */

@@ -6,6 +6,7 @@
 #include "harness/device.h"
 #include "harness/kernel_source.h"
 #include "harness/provider_gpu.h"
+#include "harness/provider_watched.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -200,13 +201,16 @@ enum status provider_load(const struct provider_name *name, const struct provide
         digest_text(provider_reference.version, loaded->digest);
         return STATUS_OK;
     case PROVIDER_BUILTIN:
+        if (place && place->watch && strcmp(name->text, "v1") == 0 && provider_watched_load(name, loaded, err))
+            return err->status;
+        digest_text(name->builtin->source ? name->builtin->source : name->builtin->provider->name, loaded->digest);
+        if (loaded->is_watched)
+            return STATUS_OK;
         loaded->provider = name->builtin->provider;
         loaded->origin = name->builtin->place == BUILTIN_SIMULATOR ? "sim" : "scalar";
-        digest_text(name->builtin->source ? name->builtin->source : loaded->provider->name, loaded->digest);
         return check_provider(name->text, loaded->provider, err);
     case PROVIDER_SOURCE:
-        return error_set(err, STATUS_BOOKS, "kernel source %s: this build cannot run it on %s", name->text,
-                         place ? place->device : "the simulator");
+        return provider_watched_load(name, loaded, err);
     default:
         return load_plugin(name->text, loaded, err);
     }
@@ -218,6 +222,8 @@ void provider_unload(struct loaded_provider *loaded)
         dlclose(loaded->library);
     if (loaded->is_gpu_kernel)
         provider_gpu_unload();
+    if (loaded->is_watched && !loaded->library)
+        provider_watched_unload();
     memset(loaded, 0, sizeof *loaded);
 }
 

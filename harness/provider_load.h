@@ -28,6 +28,7 @@ struct provider_name {
 struct provider_place {
     const char *device; /* "sim:32", "cuda:0" */
     const char *origin; /* aot, jit: what v1 must come as; NULL: its own choice */
+    bool        watch;  /* on the simulator: v1 is watched, too */
 };
 
 /* A provider that is loaded. */
@@ -38,6 +39,8 @@ struct loaded_provider {
     char                        digest[DIGEST_HEX];
     void                       *library; /* of a plugin */
     bool                        is_gpu_kernel; /* v1 or a kernel source on a GPU: provider_gpu.h has its code */
+    bool                        is_watched;    /* a kernel source or v1 on the simulator: provider_watched.h has it */
+    int32_t                     wave_size;     /* lanes of the only waves it is for; 0: any */
 };
 
 /* Finds what a word names. STATUS_USAGE with the valid names when it names nothing, with the path when a file is

@@ -102,18 +102,26 @@ static bool add_file(struct digest *digest, const char *path)
     return true;
 }
 
-/* Every header of the simulator: they are part of what is compiled. */
-static bool add_headers(struct build *build, struct digest *digest, const char *folder)
+static bool is_included(const char *name)
+{
+    static const char *const endings[] = {".h", ".hpp", ".cuh", ".hip", ".inc", ".S"};
+    const char              *ending = strrchr(name, '.');
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(ending, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Every header of a folder: they may be part of what is compiled. */
+static bool add_headers(struct digest *digest, const char *folder)
 {
     char            path[PATH_MAX];
     struct dirent **entries = NULL;
     bool            good = true;
-    snprintf(path, sizeof path, "%s/%s", build->source->project, folder);
-    int n = scandir(path, &entries, NULL, alphasort);
+    int             n = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
-        const char *name = entries[i]->d_name, *ending = strrchr(name, '.');
-        snprintf(path, sizeof path, "%s/%s/%s", build->source->project, folder, name);
-        if (ending && (strcmp(ending, ".h") == 0 || strcmp(ending, ".S") == 0))
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (is_included(entries[i]->d_name))
             good &= add_file(digest, path);
         free(entries[i]);
     }
@@ -128,7 +136,7 @@ static bool make_key(struct build *build)
                                           SIMULATOR_FOLDER "/include/hip", "kernels"};
     struct digest digest;
     bool          good = true;
-    char          compiler[PATH_MAX];
+    char          compiler[PATH_MAX], folder[PATH_MAX];
     struct stat   binary;
     digest_begin(&digest);
     digest_add(&digest, BUILD_VERSION, sizeof BUILD_VERSION);
@@ -139,8 +147,10 @@ static bool make_key(struct build *build)
         digest_add(&digest, &binary.st_size, sizeof binary.st_size);
         digest_add(&digest, &binary.st_mtim, sizeof binary.st_mtim);
     }
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && good; i++)
-        good = add_headers(build, &digest, folders[i]);
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && good; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", build->source->project, folders[i]);
+        good = add_headers(&digest, folder);
+    }
     if (!good)
         set_text(build, "the simulator's headers cannot be read: %s/%s", build->source->project, SIMULATOR_FOLDER);
     for (size_t i = 0; i < build->source->n_files && good; i++) {
@@ -148,6 +158,10 @@ static bool make_key(struct build *build)
         if (!good)
             set_text(build, "%s: cannot be read: %s", build->source->files[i], strerror(errno));
         digest_add(&digest, build->source->files[i], strlen(build->source->files[i]));
+        const char *slash = strrchr(build->source->files[i], '/');
+        snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - build->source->files[i]) : 1,
+                 slash ? build->source->files[i] : ".");
+        add_headers(&digest, folder[0] ? folder : "/");
     }
     digest_end(&digest, build->key);
     return good;

@@ -106,7 +106,8 @@ static char **marked_environment(char *marker)
 enum status worker_start(struct worker_process *worker, const struct settings *settings, const char *provider,
                          const char *device, int64_t memory_bytes, struct error *err)
 {
-    char *argv[12 + 2 * OPTION_MAX_LIST] = {(char *)"topkcts", (char *)"worker", (char *)"--provider",
+    char  schedule[32], explore[32];
+    char *argv[20 + 2 * OPTION_MAX_LIST] = {(char *)"topkcts", (char *)"worker", (char *)"--provider",
                                            (char *)(uintptr_t)provider};
     char *folders[OPTION_MAX_LIST] = {NULL}, **environment = NULL;
     int   n = 4, orders[2] = {-1, -1}, messages[2] = {-1, -1}, log[2] = {-1, -1};
@@ -127,6 +128,18 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
     if (device) {
         argv[n++] = (char *)"--device";
         argv[n++] = (char *)(uintptr_t)device;
+    }
+    if (settings->watch)
+        argv[n++] = (char *)"--watch";
+    if (settings->schedule) {
+        snprintf(schedule, sizeof schedule, "%lld", (long long)settings->schedule);
+        argv[n++] = (char *)"--schedule";
+        argv[n++] = schedule;
+    }
+    if (settings->explore) {
+        snprintf(explore, sizeof explore, "%lld", (long long)settings->explore);
+        argv[n++] = (char *)"--explore";
+        argv[n++] = explore;
     }
     if (settings->origin) {
         argv[n++] = (char *)"--origin";

@@ -13,6 +13,13 @@
 
 static_assert(TOPK_V1_CANDIDATES == TOPK_V1_CANDIDATE_CAPACITY, "topk_v1.h repeats the kernel's capacity");
 
+#if defined(TOPKCTS_WATCHED)
+/* In a module the provider is all that counts; the texts are those of the program. */
+static const char topk_v1_own_text[] = "";
+#define TOPK_V1_BUILD_TEXT topk_v1_own_text
+#else
+#define TOPK_V1_BUILD_TEXT topk_v1_build_text
+
 /* One text that identifies the build (source, port, compiler), then the two parts for themselves. Paths are relative
  * to the repository root, like the includes. */
 extern "C" const char topk_v1_build_text[];
@@ -33,10 +40,12 @@ __asm__(".pushsection .rodata\n"
         ".incbin \"kernels/port.h\"\n"
         ".byte 0\n"
         ".popsection\n");
+#endif
 
 namespace {
 
-template <typename Kernel> void call(Kernel kernel, const void *arguments)
+/* The arguments are the host's: no access of the kernel. */
+template <typename Kernel> SIMULATOR_UNWATCHED void call(Kernel kernel, const void *arguments)
 {
     const topk_problem &p = *static_cast<const topk_problem *>(arguments);
     kernel(p.scores, p.seq_lens, p.page_table, p.page_indices, p.raw_indices, p.score_stride, p.page_table_stride,
@@ -77,12 +86,20 @@ int topk_v1_launch_simulator(const struct topk_problem *problem, char *err, size
     launch.grid = plan.grid;
     launch.block = plan.block;
     launch.dynamic_lds = plan.dynamic_lds;
+#if defined(TOPKCTS_WATCHED)
+    launch.module_address = &provider;
+#else
     launch.static_lds = simulator_static_lds(&launch.static_lds_bytes);
+#endif
     return simulator_run(&launch, err, err_size);
 }
 
 extern "C" const struct builtin_provider builtin_v1;
 const struct builtin_provider builtin_v1 = {
     &provider, BUILTIN_SIMULATOR, nullptr,
-    "deterministic top-k v1: canonical answer, bounded LDS, exact beyond its buffer", topk_v1_build_text,
+    "deterministic top-k v1: canonical answer, bounded LDS, exact beyond its buffer", TOPK_V1_BUILD_TEXT,
 };
+
+#if defined(TOPKCTS_WATCHED)
+extern "C" const topk_provider *topk_provider_entry(void) { return &provider; }
+#endif

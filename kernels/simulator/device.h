@@ -47,6 +47,8 @@
 #else
 #define __shared__ SIMULATOR_KEPT __constinit thread_local
 #endif
+/* For functions that a fiber calls before the kernel: what they touch is the host's. */
+#define SIMULATOR_UNWATCHED __attribute__((no_sanitize("thread"), noinline))
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 
 #include "device_vector.h"
@@ -75,6 +77,10 @@ enum simulator_wave_kind { SIMULATOR_WAVE_SYNC, SIMULATOR_WAVE_BALLOT, SIMULATOR
 uint64_t simulator_wave_operation(enum simulator_wave_kind kind, uint64_t mask, uint64_t value, int source,
                                   const char *file, int line);
 
+}
+
+#if !defined(TOPKCTS_WATCHED)
+extern "C" {
 /* The labels around this file's static LDS. */
 extern __thread unsigned char simulator_static_lds_begin[] __asm__("topkcts_static_lds_begin")
     __attribute__((visibility("hidden")));
@@ -98,6 +104,7 @@ static inline void *simulator_static_lds(size_t *bytes)
              reinterpret_cast<uintptr_t>(simulator_static_lds_begin);
     return *bytes == 0 ? nullptr : simulator_static_lds_begin;
 }
+#endif
 
 #if defined(TOPKCTS_WATCHED)
 /* By value from functions whose result is the thread's for good, so that no access to the simulator's own memory is

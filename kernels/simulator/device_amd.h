@@ -77,33 +77,44 @@ inline void simulator_release(int order, int scope)
         simulator_release(order, scope);                                                                               \
         return device_name(address, value);                                                                            \
     }
-SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_add, atomicAdd)
-SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_min, atomicMin)
-SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_max, atomicMax)
-SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_and, atomicAnd)
-SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_or, atomicOr)
-SIMULATOR_HIP_ATOMIC(__hip_atomic_fetch_xor, atomicXor)
-SIMULATOR_HIP_ATOMIC(__hip_atomic_exchange, atomicExch)
+SIMULATOR_HIP_ATOMIC(simulator_hip_fetch_add, atomicAdd)
+SIMULATOR_HIP_ATOMIC(simulator_hip_fetch_min, atomicMin)
+SIMULATOR_HIP_ATOMIC(simulator_hip_fetch_max, atomicMax)
+SIMULATOR_HIP_ATOMIC(simulator_hip_fetch_and, atomicAnd)
+SIMULATOR_HIP_ATOMIC(simulator_hip_fetch_or, atomicOr)
+SIMULATOR_HIP_ATOMIC(simulator_hip_fetch_xor, atomicXor)
+SIMULATOR_HIP_ATOMIC(simulator_hip_exchange, atomicExch)
 #undef SIMULATOR_HIP_ATOMIC
 
-template <typename T> inline std::remove_cv_t<T> __hip_atomic_load(T *address, int, int)
+template <typename T> inline std::remove_cv_t<T> simulator_hip_load(T *address, int, int)
 {
     return simulator_atomic(const_cast<std::remove_cv_t<T> *>(address), SIMULATOR_ATOMIC_LOAD, std::remove_cv_t<T>());
 }
-template <typename T, typename U> inline void __hip_atomic_store(T *address, U value, int order, int scope)
+template <typename T, typename U> inline void simulator_hip_store(T *address, U value, int order, int scope)
 {
     simulator_release(order, scope);
     (void)simulator_atomic(address, SIMULATOR_ATOMIC_STORE, static_cast<std::remove_cv_t<T>>(value));
 }
 template <typename T, typename U>
-inline bool __hip_atomic_compare_exchange_strong(T *address, T *expected, U desired, int order, int, int scope)
+inline bool simulator_hip_compare_exchange_strong(T *address, T *expected, U desired, int order, int, int scope)
 {
     simulator_release(order, scope);
     const T wanted = *expected;
     *expected = atomicCAS(address, wanted, desired);
     return *expected == wanted;
 }
-#define __hip_atomic_compare_exchange_weak __hip_atomic_compare_exchange_strong
+/* clang knows these names, without code for this machine. */
+#define __hip_atomic_fetch_add simulator_hip_fetch_add
+#define __hip_atomic_fetch_min simulator_hip_fetch_min
+#define __hip_atomic_fetch_max simulator_hip_fetch_max
+#define __hip_atomic_fetch_and simulator_hip_fetch_and
+#define __hip_atomic_fetch_or simulator_hip_fetch_or
+#define __hip_atomic_fetch_xor simulator_hip_fetch_xor
+#define __hip_atomic_exchange simulator_hip_exchange
+#define __hip_atomic_load simulator_hip_load
+#define __hip_atomic_store simulator_hip_store
+#define __hip_atomic_compare_exchange_strong simulator_hip_compare_exchange_strong
+#define __hip_atomic_compare_exchange_weak simulator_hip_compare_exchange_strong
 
 #undef SIMULATOR_HERE
 #endif

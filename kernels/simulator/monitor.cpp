@@ -114,12 +114,6 @@ inline void settle()
 
 /* ---- one word --------------------------------------------------------------------------------------------------- */
 
-/* The access, if any, that conflicts with what the running thread does to `mask` of the word. */
-inline bool conflicts(const seen_access &earlier, uint8_t mask)
-{
-    return (earlier.mask & mask) != 0 && earlier.block >= order_first_block && !order_is_before(earlier);
-}
-
 inline seen_access make_access(uint8_t mask, uint8_t way, uintptr_t pc)
 {
     return {order_block, order_clock(), static_cast<uint32_t>(pc - where->base),
@@ -134,7 +128,14 @@ struct touch {
     uint8_t      mask; /* of this word */
     uint8_t      way;
     uintptr_t    pc;
+    uint32_t     first_block; /* accesses of blocks before it are of no interest */
 };
+
+/* Whether the access meets what the running thread does, in no order. */
+inline bool conflicts(const seen_access &earlier, const touch &t)
+{
+    return (earlier.mask & t.mask) != 0 && earlier.block >= t.first_block && !order_is_before(earlier);
+}
 
 void keep_load(shadow_cell &cell, const seen_access &now)
 {
@@ -145,8 +146,8 @@ void keep_load(shadow_cell &cell, const seen_access &now)
 void touch_load(const touch &t)
 {
     shadow_cell &cell = *t.cell;
-    if (conflicts(cell.store, t.mask)) race(cell.store, t.address, t.bytes, t.way, t.pc);
-    if (is_plain(t.way) && conflicts(cell.sync, t.mask)) race(cell.sync, t.address, t.bytes, t.way, t.pc);
+    if (conflicts(cell.store, t)) race(cell.store, t.address, t.bytes, t.way, t.pc);
+    if (is_plain(t.way) && conflicts(cell.sync, t)) race(cell.sync, t.address, t.bytes, t.way, t.pc);
     keep_load(cell, make_access(t.mask, t.way, t.pc));
 }
 
@@ -154,10 +155,10 @@ void touch_store(const touch &t, uint32_t epoch)
 {
     shadow_cell &cell = *t.cell;
     const bool   plain = is_plain(t.way);
-    if (conflicts(cell.store, t.mask)) race(cell.store, t.address, t.bytes, t.way, t.pc);
-    if (plain && conflicts(cell.sync, t.mask)) race(cell.sync, t.address, t.bytes, t.way, t.pc);
+    if (conflicts(cell.store, t)) race(cell.store, t.address, t.bytes, t.way, t.pc);
+    if (plain && conflicts(cell.sync, t)) race(cell.sync, t.address, t.bytes, t.way, t.pc);
     for (const seen_access &load : cell.loads)
-        if ((plain || is_plain(load.way)) && conflicts(load, t.mask)) race(load, t.address, t.bytes, t.way, t.pc);
+        if ((plain || is_plain(load.way)) && conflicts(load, t)) race(load, t.address, t.bytes, t.way, t.pc);
     (plain ? cell.store : cell.sync) = make_access(t.mask, t.way, t.pc);
     if (cell.written_in != epoch) {
         cell.written_in = epoch;
@@ -178,7 +179,7 @@ void check_written(const touch &t, uint32_t epoch, finding_kind kind)
 /* Calls `action` with each word that the access touches. `cells`: of the memory that begins at `begin`. */
 template <typename Action>
 inline void for_words(shadow_cell *cells, uintptr_t begin, uintptr_t address, size_t bytes, uint8_t way, uintptr_t pc,
-                      Action action)
+                      uint32_t first_block, Action action)
 {
     const uintptr_t first_word = begin & ~uintptr_t{3};
     for (size_t done = 0; done < bytes;) {
@@ -186,7 +187,7 @@ inline void for_words(shadow_cell *cells, uintptr_t begin, uintptr_t address, si
         const unsigned  within = at & 3;
         const unsigned  here = bytes - done < 4 - within ? static_cast<unsigned>(bytes - done) : 4 - within;
         touch           t = {&cells[(at - first_word) / 4], address, static_cast<unsigned>(bytes),
-                             static_cast<uint8_t>(((1u << here) - 1) << within), way, pc};
+                             static_cast<uint8_t>(((1u << here) - 1) << within), way, pc, first_block};
         action(t);
         done += here;
     }
@@ -204,7 +205,7 @@ inline bool lds_is_legal(uintptr_t address, size_t bytes)
 void access_lds(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc)
 {
     if (!lds_is_legal(address, bytes)) out_of_bounds(address, static_cast<unsigned>(bytes), way, pc);
-    for_words(lds_cells, lds_begin, address, bytes, way, pc, [may_be_unwritten](const touch &t) {
+    for_words(lds_cells, lds_begin, address, bytes, way, pc, order_block, [may_be_unwritten](const touch &t) {
         if (!is_store(t.way) || t.way == ACCESS_UPDATE)
             if (!may_be_unwritten) check_written(t, order_block, finding_kind::uninitialised_lds);
         if (is_store(t.way)) touch_store(t, order_block);
@@ -237,7 +238,7 @@ void access_range(memory_range &range, uintptr_t address, size_t bytes, uint8_t 
                                                              : finding_kind::uninitialised_workspace;
     if ((way == ACCESS_STORE || way == ACCESS_VOLATILE_STORE) && simulator_grid_dim.x > 1)
         buffer_words(address, bytes, range);
-    for_words(range.cells, range.begin, address, bytes, way, pc, [must_be_written, kind](const touch &t) {
+    for_words(range.cells, range.begin, address, bytes, way, pc, order_first_block, [must_be_written, kind](const touch &t) {
         if (must_be_written && (!is_store(t.way) || t.way == ACCESS_UPDATE)) check_written(t, launch_number, kind);
         if (is_store(t.way)) touch_store(t, launch_number);
         else touch_load(t);

@@ -125,16 +125,96 @@ thread *next_random(const thread *after)
     return nullptr;
 }
 
+/* ---- priorities, delays ----------------------------------------------------------------------------------------- */
+
+uint16_t priority[max_threads]; /* the smallest runs first */
+uint16_t lowest_priority;       /* given to who falls behind */
+int64_t  change_points[4];      /* atomics until the next fall, of the launch */
+unsigned n_change_points;
+int64_t  atomics_done;
+unsigned victim; /* the wave or thread that is held back */
+
+void shuffle_priorities()
+{
+    for (unsigned i = 0; i < max_threads; i++) priority[i] = static_cast<uint16_t>(i);
+    for (unsigned i = max_threads - 1; i > 0; i--) {
+        const unsigned j = static_cast<unsigned>(random_bits() % (i + 1));
+        const uint16_t kept = priority[i];
+        priority[i] = priority[j];
+        priority[j] = kept;
+    }
+    lowest_priority = max_threads;
+    n_change_points = static_cast<unsigned>(random_bits() % 4);
+    for (unsigned i = 0; i < n_change_points; i++)
+        change_points[i] = static_cast<int64_t>(random_bits() % (uint64_t{1} << (4 + random_bits() % 12)));
+}
+
+thread *next_by_priority()
+{
+    thread  *best = nullptr;
+    unsigned least = ~0u;
+    for (unsigned w = 0; w < n_words(); w++)
+        for (uint64_t bits = the_block.runnable[w]; bits != 0; bits &= bits - 1) {
+            thread *const t = thread_at(w, lowest(bits));
+            if (priority[t->number] < least) {
+                least = priority[t->number];
+                best = t;
+            }
+        }
+    return best;
+}
+
+/* At random, but the victims only when nobody else can run. */
+thread *next_but_victims(const thread *after)
+{
+    uint64_t held[max_threads / word_bits];
+    bool     others = false;
+    for (unsigned w = 0; w < n_words(); w++) {
+        held[w] = 0;
+        if (in_force.order == SIMULATOR_STARVED_THREAD && victim / word_bits == w)
+            held[w] = the_block.runnable[w] & uint64_t{1} << (victim % word_bits);
+        if (in_force.order == SIMULATOR_DELAYED_WAVE && victim / word_bits == w)
+            held[w] = the_block.runnable[w] & wave_bits(victim);
+        others |= (the_block.runnable[w] & ~held[w]) != 0;
+    }
+    if (!others) return next_random(after);
+    for (unsigned w = 0; w < n_words(); w++) the_block.runnable[w] &= ~held[w];
+    thread *const next = next_random(after);
+    for (unsigned w = 0; w < n_words(); w++) the_block.runnable[w] |= held[w];
+    return next;
+}
+
+/* Bursts of atomics for whoever has the highest priority, cut at the change points; there it falls behind. */
+int64_t burst_by_priority()
+{
+    int64_t next = INT64_MAX;
+    for (unsigned i = 0; i < n_change_points; i++) {
+        if (change_points[i] == atomics_done && the_block.current->number < max_threads && lowest_priority < UINT16_MAX)
+            priority[the_block.current->number] = lowest_priority++;
+        if (change_points[i] > atomics_done && change_points[i] - atomics_done < next)
+            next = change_points[i] - atomics_done;
+    }
+    if (next == INT64_MAX) return next;
+    atomics_done += next;
+    return next;
+}
+
+bool is_deterministic() { return in_force.order == SIMULATOR_ROUND_ROBIN || in_force.order == SIMULATOR_REVERSED; }
+
 } // namespace
 
-void schedule_begin_launch(uint32_t n_blocks)
+void schedule_begin_launch(uint32_t n_blocks, unsigned n_threads)
 {
     random_state = in_force.seed * 0xd1342543de82ef95u + 0x2545f4914f6cdd1du;
     the_block.wave_size = static_cast<unsigned>(in_force.wave_size);
     blocks = n_blocks;
     block_multiplier = 1;
     block_offset = 0;
-    if (in_force.order == SIMULATOR_RANDOM && n_blocks > 1) {
+    atomics_done = 0;
+    if (in_force.order == SIMULATOR_PRIORITIES) shuffle_priorities();
+    if (in_force.order == SIMULATOR_DELAYED_WAVE || in_force.order == SIMULATOR_STARVED_THREAD)
+        victim = static_cast<unsigned>(random_bits() % n_threads);
+    if (!is_deterministic() && n_blocks > 1) {
         do {
             block_multiplier = static_cast<uint32_t>(random_bits() % n_blocks);
         } while (greatest_common_divisor(block_multiplier, n_blocks) != 1);
@@ -150,7 +230,7 @@ uint32_t schedule_block(uint32_t i)
 
 uint32_t schedule_poison()
 {
-    return in_force.order == SIMULATOR_RANDOM ? static_cast<uint32_t>(random_bits()) | 1u : 0xa5a5a5a5u;
+    return !is_deterministic() ? static_cast<uint32_t>(random_bits()) | 1u : 0xa5a5a5a5u;
 }
 
 thread *schedule_next(const thread *after)
@@ -158,6 +238,9 @@ thread *schedule_next(const thread *after)
     switch (in_force.order) {
     case SIMULATOR_REVERSED: return next_descending(after);
     case SIMULATOR_RANDOM: return next_random(after);
+    case SIMULATOR_PRIORITIES: return next_by_priority();
+    case SIMULATOR_DELAYED_WAVE:
+    case SIMULATOR_STARVED_THREAD: return next_but_victims(after);
     case SIMULATOR_ROUND_ROBIN: break;
     }
     return next_ascending(after);
@@ -165,7 +248,8 @@ thread *schedule_next(const thread *after)
 
 int64_t schedule_burst()
 {
-    if (in_force.order != SIMULATOR_RANDOM) return INT64_MAX;
+    if (is_deterministic()) return INT64_MAX;
+    if (in_force.order == SIMULATOR_PRIORITIES) return burst_by_priority();
     const uint64_t random = random_bits();
     const unsigned longest_log2[4] = {0, 2, 4, 7};
     return static_cast<int64_t>((random >> 2) & ((1u << longest_log2[random & 3]) - 1));
@@ -177,6 +261,23 @@ void simulator_set_schedule(const struct simulator_schedule *schedule)
 {
     simulator::in_force = *schedule;
     simulator::in_force.wave_size = schedule->wave_size == 64 ? 64 : 32;
+}
+
+struct simulator_schedule simulator_schedule_number(int wave_size, uint64_t number)
+{
+    static const enum simulator_order turns[] = {SIMULATOR_RANDOM, SIMULATOR_PRIORITIES, SIMULATOR_DELAYED_WAVE,
+                                                 SIMULATOR_RANDOM, SIMULATOR_STARVED_THREAD, SIMULATOR_PRIORITIES};
+    struct simulator_schedule         schedule = {wave_size, SIMULATOR_ROUND_ROBIN, number - 1};
+    if (number == 2) schedule.order = SIMULATOR_REVERSED;
+    if (number > 2) schedule.order = turns[(number - 3) % (sizeof turns / sizeof turns[0])];
+    return schedule;
+}
+
+const char *simulator_order_name(enum simulator_order order)
+{
+    static const char *const names[] = {"round-robin", "reversed", "random", "priorities", "delayed wave",
+                                        "starved thread"};
+    return names[order];
 }
 
 const struct simulator_schedule *simulator_schedule(void) { return &simulator::in_force; }

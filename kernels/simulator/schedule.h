@@ -11,7 +11,7 @@
 namespace simulator {
 
 /* Starts the decisions of one launch anew from the schedule in force. */
-void schedule_begin_launch(uint32_t n_blocks);
+void schedule_begin_launch(uint32_t n_blocks, unsigned n_threads);
 
 /* The i-th block to run of n_blocks: every block once. */
 uint32_t schedule_block(uint32_t i);

@@ -164,7 +164,7 @@ int simulator_run(const struct simulator_launch *launch, char *err, size_t err_s
     const uint32_t n_blocks = static_cast<uint32_t>(blocks_of(*launch));
     b.launch = launch;
     b.failed = false;
-    schedule_begin_launch(n_blocks);
+    schedule_begin_launch(n_blocks, static_cast<unsigned>(threads_of(*launch)));
     simulator_block_dim = {launch->block, static_cast<unsigned>(at_least_one(launch->block_y)),
                            static_cast<unsigned>(at_least_one(launch->block_z))};
     simulator_grid_dim = {launch->grid, static_cast<unsigned>(at_least_one(launch->grid_y)),

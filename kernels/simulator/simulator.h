@@ -19,7 +19,17 @@ extern "C" {
 /* How the next thread is chosen. ROUND_ROBIN: ascending, switching at barriers and wave operations only; the threads
  * of one wave take turns until they all wait, then the next wave does. REVERSED: the same, descending. RANDOM: seeded;
  * also switches at atomics, with random bursts, and permutes the blocks. */
-enum simulator_order { SIMULATOR_ROUND_ROBIN, SIMULATOR_REVERSED, SIMULATOR_RANDOM };
+/* PRIORITIES: threads have random priorities and the first runnable one always runs; at a few random atomics the one
+ * that runs falls behind all others (after PCT: Burckhardt, Kothari, Musuvathi, Nagarakatte 2010). DELAYED_WAVE: random,
+ * but one wave runs only when no other can. STARVED_THREAD: the same for one thread. */
+enum simulator_order {
+    SIMULATOR_ROUND_ROBIN,
+    SIMULATOR_REVERSED,
+    SIMULATOR_RANDOM,
+    SIMULATOR_PRIORITIES,
+    SIMULATOR_DELAYED_WAVE,
+    SIMULATOR_STARVED_THREAD
+};
 
 struct simulator_schedule {
     int                  wave_size; /* 32 or 64 */
@@ -73,6 +83,13 @@ uint64_t simulator_atomic_order(void);
 /* Chooses the schedule of all following launches in this process. The default is wave 32, round-robin. A wave size
  * other than 64 counts as 32. */
 void simulator_set_schedule(const struct simulator_schedule *schedule);
+
+/* Schedule number 1, 2, 3 ... of a wave size: the plain ones, then every kind in turn with seeds of its own. The number
+ * is all that is needed to replay a launch. */
+struct simulator_schedule simulator_schedule_number(int wave_size, uint64_t number);
+
+/* "round-robin", "priorities". */
+const char *simulator_order_name(enum simulator_order order);
 
 /* The schedule in force. */
 const struct simulator_schedule *simulator_schedule(void);
