@@ -29,7 +29,7 @@ enum status command_providers(const struct settings *settings, struct error *err
     add(list, settings->json, &provider_reference, "host", NULL, "the scalar reference itself: a check of this suite");
     for (size_t i = 0; builtin_providers[i]; i++)
         add(list, settings->json, builtin_providers[i]->provider,
-            builtin_providers[i]->place == BUILTIN_SIMULATOR ? "sim" : "host", builtin_providers[i]->fault,
+            builtin_providers[i]->place != BUILTIN_HOST ? "sim" : "host", builtin_providers[i]->fault,
             builtin_providers[i]->summary);
     if (settings->json) {
         json_dumpf(list, stdout, JSON_INDENT(1));

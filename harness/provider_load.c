@@ -201,6 +201,8 @@ enum status provider_load(const struct provider_name *name, const struct provide
         digest_text(provider_reference.version, loaded->digest);
         return STATUS_OK;
     case PROVIDER_BUILTIN:
+        if (name->builtin->place == BUILTIN_SOURCE)
+            return provider_watched_load(name, loaded, err);
         if (place && place->watch && strcmp(name->text, "v1") == 0 && provider_watched_load(name, loaded, err))
             return err->status;
         digest_text(name->builtin->source ? name->builtin->source : name->builtin->provider->name, loaded->digest);
@@ -262,7 +264,7 @@ const char *provider_default_device(const struct provider_name *name, enum topk_
         size_t n = kernel_backends(name, &backends);
         return first_present(backends, n);
     }
-    if (name->kind == PROVIDER_BUILTIN && name->builtin->place == BUILTIN_SIMULATOR)
+    if (name->kind == PROVIDER_BUILTIN && name->builtin->place != BUILTIN_HOST)
         return "sim";
     return memory == TOPK_MEMORY_HIP ? "hip:0" : memory == TOPK_MEMORY_CUDA ? "cuda:0" : "host";
 }
@@ -278,7 +280,7 @@ bool provider_fits(const struct provider_name *name, enum topk_memory memory, co
                 return true;
         return false;
     }
-    if (name->kind == PROVIDER_BUILTIN && name->builtin->place == BUILTIN_SIMULATOR)
+    if (name->kind == PROVIDER_BUILTIN && name->builtin->place != BUILTIN_HOST)
         return strcmp(backend, "sim") == 0;
     return strcmp(backend, by_memory[memory]) == 0;
 }

@@ -157,14 +157,23 @@ static void fill_source(void)
 enum status provider_watched_load(const struct provider_name *name, struct loaded_provider *loaded, struct error *err)
 {
     memset(&watched, 0, sizeof watched);
-    if (name->kind == PROVIDER_SOURCE) {
-        if (kernel_source_read(name->text, &watched.source, err))
+    const char *path = name->text;
+    char        planted[PATH_MAX + 256];
+    bool        is_planted = name->kind == PROVIDER_BUILTIN && name->builtin->place == BUILTIN_SOURCE;
+    if (is_planted) {
+        snprintf(planted, sizeof planted, "%s/%s", project_folder(), name->builtin->file);
+        path = planted;
+    }
+    if (name->kind == PROVIDER_SOURCE || is_planted) {
+        if (kernel_source_read(path, &watched.source, err))
             return err->status;
         if (watched.source.is_cuda && watched.source.wave == 0)
             watched.source.wave = 32;
         fill_source();
-        add_file(name->text);
-        loaded->origin = "source";
+        if (is_planted)
+            watched.provider.name = name->builtin->provider->name;
+        add_file(path);
+        loaded->origin = is_planted ? "sim" : "source";
         memcpy(loaded->digest, watched.source.digest, sizeof loaded->digest);
     } else {
         watched.plain = name->builtin->provider;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The list of built-in providers, in the order in which they are shown: v1, then the planted faults by name, those of
- * the host before those of the simulator.
+ * the host, of the simulator, and those that are kernel sources.
  *
  * Adding one is a source file that defines `builtin_faulty_<name>` and a line in one of the lists below. Nothing
  * else of the providers is known here.
@@ -67,14 +67,30 @@
     X(tie_atomic)                                                                                                      \
     X(wave_size_64)
 
+#define SOURCE_FAULT_LIST(X)                                                                                           \
+    X(barrier_in_branch)                                                                                               \
+    X(candidates_clipped)                                                                                              \
+    X(clear_meets_read)                                                                                                \
+    X(clear_without_barrier)                                                                                           \
+    X(counter_reset_early)                                                                                             \
+    X(counter_stale)                                                                                                   \
+    X(fence_missing)                                                                                                   \
+    X(lds_unwritten)                                                                                                   \
+    X(overflow_unguarded)                                                                                              \
+    X(plain_increment)                                                                                                 \
+    X(tie_by_arrival)                                                                                                  \
+    X(vector_load)                                                                                                     \
+    X(wave_of_64)
+
 #define DECLARE(name) extern const struct builtin_provider builtin_faulty_##name;
 #define ADDRESS(name) &builtin_faulty_##name,
 
 extern const struct builtin_provider builtin_v1;
 HOST_FAULT_LIST(DECLARE)
 SIMULATOR_FAULT_LIST(DECLARE)
+SOURCE_FAULT_LIST(DECLARE)
 
 const struct builtin_provider *const builtin_providers[] = {
     &builtin_v1,
-    HOST_FAULT_LIST(ADDRESS) SIMULATOR_FAULT_LIST(ADDRESS) NULL,
+    HOST_FAULT_LIST(ADDRESS) SIMULATOR_FAULT_LIST(ADDRESS) SOURCE_FAULT_LIST(ADDRESS) NULL,
 };

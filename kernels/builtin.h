@@ -9,8 +9,9 @@
 
 #include "harness/provider.h"
 
-/* Where a built-in runs. SIMULATOR: host memory, launched through kernels/simulator. */
-enum builtin_place { BUILTIN_HOST, BUILTIN_SIMULATOR };
+/* Where a built-in runs. SIMULATOR: host memory, launched through kernels/simulator. SOURCE: a kernel source, compiled
+ * for the simulator when it is used. */
+enum builtin_place { BUILTIN_HOST, BUILTIN_SIMULATOR, BUILTIN_SOURCE };
 
 struct builtin_provider {
     const struct topk_provider *provider; /* provider->name is the name on the command line */
@@ -18,6 +19,7 @@ struct builtin_provider {
     const char                 *fault;    /* faulty/NAME: the kind of registry/faults.yaml it plants; NULL otherwise */
     const char                 *summary;  /* one line: what it is, or what is wrong with it */
     const char                 *source;   /* the text whose digest identifies the build: source and flags */
+    const char                 *file;     /* of a SOURCE: where it stands, from the project's folder */
 };
 
 /* NULL-terminated; the order is the order of `topkcts providers`. */

@@ -97,7 +97,7 @@ int topk_v1_launch_simulator(const struct topk_problem *problem, char *err, size
 extern "C" const struct builtin_provider builtin_v1;
 const struct builtin_provider builtin_v1 = {
     &provider, BUILTIN_SIMULATOR, nullptr,
-    "deterministic top-k v1: canonical answer, bounded LDS, exact beyond its buffer", TOPK_V1_BUILD_TEXT,
+    "deterministic top-k v1: canonical answer, bounded LDS, exact beyond its buffer", TOPK_V1_BUILD_TEXT, nullptr,
 };
 
 #if defined(TOPKCTS_WATCHED)

@@ -8,16 +8,19 @@
  * lowest.
  *
  * A fault is one file that defines one SMALL_TOPK_* hook in its own, wrong way, includes this header and ends with
- * SMALL_TOPK_FAULT. With no hook defined the kernel is correct and canonical; a test instantiates that, too.
- * Compiled for the simulator only (-x c++ -Ikernels/simulator/include), from the root of the repository.
+ * SMALL_TOPK_FAULT. A kernel source (faulty/sources/) defines SMALL_TOPK_AS_SOURCE and ends with the include: it becomes
+ * `topk_kernel`, one block a row. With no hook defined the kernel is correct and canonical; a test instantiates that, too.
+ * Compiled for the simulator only (-x c++ -Ikernels/simulator/include), with the root of the repository on the path.
  */
 #ifndef TOPKCTS_SMALL_TOPK_H
 #define TOPKCTS_SMALL_TOPK_H
 
 #include "kernels/port.h"
 
+#ifndef SMALL_TOPK_AS_SOURCE
 #include "kernels/builtin.h"
 #include "kernels/simulator/simulator.h"
+#endif
 
 #define SMALL_TOPK_BLOCK 256
 #define SMALL_TOPK_DIGITS 256
@@ -35,6 +38,24 @@
 #endif
 #ifndef SMALL_TOPK_COUNT /* one more key with this digit */
 #define SMALL_TOPK_COUNT(digit) ((void)atomicAdd(&digit_count[digit], 1u))
+#endif
+#ifndef SMALL_TOPK_KEY /* the key of a score */
+#define SMALL_TOPK_KEY(row, i) small_topk_key(row, i)
+#endif
+#ifndef SMALL_TOPK_BARRIER_AFTER_CLEAR /* before digits are counted */
+#define SMALL_TOPK_BARRIER_AFTER_CLEAR() block_barrier()
+#endif
+#ifndef SMALL_TOPK_BARRIER_AFTER_CHOOSE /* before the choice is read, and counts cleared */
+#define SMALL_TOPK_BARRIER_AFTER_CHOOSE() block_barrier()
+#endif
+#ifndef SMALL_TOPK_BARRIER_AFTER_BUFFER /* before n_candidates is reset */
+#define SMALL_TOPK_BARRIER_AFTER_BUFFER() block_barrier()
+#endif
+#ifndef SMALL_TOPK_SLOT_IS_FREE /* whether a candidate's slot is in the buffer */
+#define SMALL_TOPK_SLOT_IS_FREE(slot) ((slot) < SMALL_TOPK_CANDIDATES)
+#endif
+#ifndef SMALL_TOPK_AT_END /* what a block does when its row is written */
+#define SMALL_TOPK_AT_END(row, places) ((void)0)
 #endif
 #ifndef SMALL_TOPK_BARRIER_AFTER_COUNT
 #define SMALL_TOPK_BARRIER_AFTER_COUNT() block_barrier()
@@ -148,29 +169,29 @@ PORT_INLINE unsigned small_topk_cut(const small_topk_row &row, unsigned *places)
         const unsigned above_digit = shift == 24 ? 0 : 0xffffffffu << (shift + 8);
         digit_count[tid] = 0;
         if (tid == 0) n_candidates = 0;
-        block_barrier();
+        SMALL_TOPK_BARRIER_AFTER_CLEAR();
         const int n = buffered ? static_cast<int>(n_buffered) : row.n;
         for (int i = tid; i < n; i += SMALL_TOPK_BLOCK) {
-            const unsigned key = buffered ? candidates[i] : small_topk_key(row, i);
+            const unsigned key = buffered ? candidates[i] : SMALL_TOPK_KEY(row, i);
             if ((key & above_digit) == prefix) SMALL_TOPK_COUNT((key >> shift) & 0xffu);
         }
         SMALL_TOPK_BARRIER_AFTER_COUNT();
         if (tid == 0) small_topk_choose(*places);
-        block_barrier();
+        SMALL_TOPK_BARRIER_AFTER_CHOOSE();
         prefix |= chosen_digit << shift;
         *places = chosen_places;
         const unsigned count = chosen_count;
         if (buffered || shift == 0 || !SMALL_TOPK_USE_BUFFER(count)) continue;
         for (int i = tid; i < row.n; i += SMALL_TOPK_BLOCK) {
-            const unsigned key = small_topk_key(row, i);
+            const unsigned key = SMALL_TOPK_KEY(row, i);
             if ((key & (0xffffffffu << shift)) != prefix) continue;
             const unsigned slot = atomicAdd(&n_candidates, 1u);
-            if (slot < SMALL_TOPK_CANDIDATES) candidates[slot] = key;
+            if (SMALL_TOPK_SLOT_IS_FREE(slot)) candidates[slot] = key;
         }
         block_barrier();
         n_buffered = n_candidates < SMALL_TOPK_CANDIDATES ? n_candidates : SMALL_TOPK_CANDIDATES;
         buffered = true;
-        block_barrier();
+        SMALL_TOPK_BARRIER_AFTER_BUFFER();
     }
     return prefix;
 }
@@ -179,7 +200,7 @@ PORT_INLINE unsigned small_topk_cut(const small_topk_row &row, unsigned *places)
 PORT_INLINE void small_topk_tile(const small_topk_row &row, int first, unsigned cut, unsigned places)
 {
     const int      i = first + static_cast<int>(thread_number());
-    const unsigned key = i < row.n ? small_topk_key(row, i) : 0;
+    const unsigned key = i < row.n ? SMALL_TOPK_KEY(row, i) : 0;
     const bool     is_tie = i < row.n && key == cut;
     unsigned       n_ties = 0;
     unsigned       n_selected = 0;
@@ -217,7 +238,28 @@ PORT_INLINE void small_topk_select(const small_topk_row &row)
         if (SMALL_TOPK_TILE_GUARD(first, row.n)) small_topk_tile(row, first, cut, places);
     }
     block_barrier();
+    SMALL_TOPK_AT_END(row, places);
 }
+
+#ifdef SMALL_TOPK_AS_SOURCE
+
+extern "C" __global__ void topk_kernel(const float *scores, const int32_t *seq_lens, const int32_t *page_table,
+                                       int32_t *page_indices, int32_t *raw_indices, int64_t score_stride,
+                                       int64_t page_table_stride, int32_t topk, int32_t page_size, void *)
+{
+    const int64_t  b = block_number();
+    small_topk_row row;
+    row.scores = scores + b * score_stride;
+    row.n = seq_lens[b] < 0 ? 0 : seq_lens[b];
+    row.topk = topk;
+    row.page_indices = page_indices + b * topk;
+    row.raw_indices = raw_indices == nullptr ? nullptr : raw_indices + b * topk;
+    row.page_table = page_table + b * page_table_stride;
+    row.page_size = page_size;
+    small_topk_select(row);
+}
+
+#else
 
 extern "C" {
 static __global__ void small_topk_kernel(const topk_problem *p)
@@ -295,6 +337,7 @@ extern "C" const char small_topk_text[] __asm__("small_topk_text") __attribute__
     };                                                                                                                 \
     extern "C" const struct builtin_provider builtin_faulty_##symbol;                                                  \
     const struct builtin_provider            builtin_faulty_##symbol = {                                               \
-        &small_topk_provider, BUILTIN_SIMULATOR, fault_kind, what_is_wrong, small_topk_text}
+        &small_topk_provider, BUILTIN_SIMULATOR, fault_kind, what_is_wrong, small_topk_text, nullptr}
 
+#endif
 #endif

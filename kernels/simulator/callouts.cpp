@@ -6,6 +6,7 @@
 #include "kernels/simulator/callouts.h"
 
 #include "kernels/simulator/block.h"
+#include "kernels/simulator/fiber.h"
 #include "kernels/simulator/finding.h"
 #include "kernels/simulator/monitor.h"
 #include "kernels/simulator/monitor_access.h"
@@ -169,6 +170,20 @@ void simulator_note_misaligned(const struct sanitizer_place *place, uintptr_t ad
     f.is_lds = monitor_is_lds(address);
     (void)std::snprintf(f.text, sizeof f.text, "an access of this width needs an address that is a multiple of %u; this one is %u past one",
                         1u << log_alignment, static_cast<unsigned>(address & ((1u << log_alignment) - 1)));
+    fail_with_finding();
+}
+
+void simulator_note_unaligned(const void *address, unsigned alignment)
+{
+    if (!monitor_is_on || fibers_own(at(address))) return;
+    finding &f = finding_begin(finding_kind::misaligned);
+    f.access.what = "touches";
+    f.access.pc = HERE;
+    f.address = at(address);
+    f.bytes = alignment;
+    f.is_lds = monitor_is_lds(f.address);
+    (void)std::snprintf(f.text, sizeof f.text, "a vector of this type needs an address that is a multiple of %u; this one is %u past one",
+                        alignment, static_cast<unsigned>(f.address & (alignment - 1)));
     fail_with_finding();
 }
 

@@ -25,6 +25,7 @@ void  simulator_note_range_write(void *address, size_t bytes);
 void *simulator_copy(void *to, const void *from, size_t bytes);
 void *simulator_fill(void *to, int value, size_t bytes);
 void  simulator_note_misaligned(const struct sanitizer_place *place, uintptr_t address);
+void  simulator_note_unaligned(const void *address, unsigned alignment);
 void  simulator_note_index(const struct sanitizer_place *place, intptr_t index);
 void  simulator_atomic_thread_fence(int memory_order);
 

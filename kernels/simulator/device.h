@@ -23,6 +23,13 @@
 
 #define TOPKCTS_SIMULATOR 1
 
+/* In a watched module the device language is inlined, so that a finding has the place where the kernel uses it. */
+#if defined(TOPKCTS_WATCHED)
+#define SIMULATOR_INLINE inline __attribute__((always_inline))
+#else
+#define SIMULATOR_INLINE inline
+#endif
+
 #define __global__
 #define __device__
 #define __host__
@@ -135,60 +142,60 @@ int   simulator_get_wave_size(void) __attribute__((const));
 
 /* Barriers. */
 
-inline void __syncthreads(SIMULATOR_HERE) { (void)simulator_barrier(false, file, line); }
-inline int  __syncthreads_count(int predicate, SIMULATOR_HERE)
+SIMULATOR_INLINE void __syncthreads(SIMULATOR_HERE) { (void)simulator_barrier(false, file, line); }
+SIMULATOR_INLINE int  __syncthreads_count(int predicate, SIMULATOR_HERE)
 {
     return static_cast<int>(simulator_barrier(predicate != 0, file, line));
 }
-inline int __syncthreads_or(int predicate, SIMULATOR_HERE)
+SIMULATOR_INLINE int __syncthreads_or(int predicate, SIMULATOR_HERE)
 {
     return simulator_barrier(predicate != 0, file, line) != 0;
 }
-inline int __syncthreads_and(int predicate, SIMULATOR_HERE)
+SIMULATOR_INLINE int __syncthreads_and(int predicate, SIMULATOR_HERE)
 {
     return simulator_barrier(predicate == 0, file, line) == 0;
 }
 #if defined(TOPKCTS_WATCHED)
 extern "C" void simulator_fence(bool device);
-inline void     __threadfence() { simulator_fence(true); }
-inline void     __threadfence_block() { simulator_fence(false); }
-inline void     __threadfence_system() { simulator_fence(true); }
+SIMULATOR_INLINE void     __threadfence() { simulator_fence(true); }
+SIMULATOR_INLINE void     __threadfence_block() { simulator_fence(false); }
+SIMULATOR_INLINE void     __threadfence_system() { simulator_fence(true); }
 #else
-inline void __threadfence() {}
-inline void __threadfence_block() {}
-inline void __threadfence_system() {}
+SIMULATOR_INLINE void __threadfence() {}
+SIMULATOR_INLINE void __threadfence_block() {}
+SIMULATOR_INLINE void __threadfence_system() {}
 #endif
 
 /* Wave operations. Forms with a mask name their participants; forms without one take the lanes that arrive together. */
 
-inline void __syncwarp(unsigned long long mask = ~0ull, SIMULATOR_HERE)
+SIMULATOR_INLINE void __syncwarp(unsigned long long mask = ~0ull, SIMULATOR_HERE)
 {
     (void)simulator_wave_operation(SIMULATOR_WAVE_SYNC, mask, 0, 0, file, line);
 }
-inline unsigned long long __activemask(SIMULATOR_HERE)
+SIMULATOR_INLINE unsigned long long __activemask(SIMULATOR_HERE)
 {
     return simulator_wave_operation(SIMULATOR_WAVE_SYNC, 0, 0, 0, file, line);
 }
-inline unsigned long long __ballot(int predicate, SIMULATOR_HERE)
+SIMULATOR_INLINE unsigned long long __ballot(int predicate, SIMULATOR_HERE)
 {
     return simulator_wave_operation(SIMULATOR_WAVE_BALLOT, 0, predicate != 0, 0, file, line);
 }
-inline int __any(int predicate, SIMULATOR_HERE) { return __ballot(predicate, file, line) != 0; }
-inline int __all(int predicate, SIMULATOR_HERE) { return __ballot(predicate == 0, file, line) == 0; }
-inline unsigned long long __ballot_sync(unsigned long long mask, int predicate, SIMULATOR_HERE)
+SIMULATOR_INLINE int __any(int predicate, SIMULATOR_HERE) { return __ballot(predicate, file, line) != 0; }
+SIMULATOR_INLINE int __all(int predicate, SIMULATOR_HERE) { return __ballot(predicate == 0, file, line) == 0; }
+SIMULATOR_INLINE unsigned long long __ballot_sync(unsigned long long mask, int predicate, SIMULATOR_HERE)
 {
     return simulator_wave_operation(SIMULATOR_WAVE_BALLOT, mask, predicate != 0, 0, file, line);
 }
-inline int __any_sync(unsigned long long mask, int predicate, SIMULATOR_HERE)
+SIMULATOR_INLINE int __any_sync(unsigned long long mask, int predicate, SIMULATOR_HERE)
 {
     return __ballot_sync(mask, predicate, file, line) != 0;
 }
-inline int __all_sync(unsigned long long mask, int predicate, SIMULATOR_HERE)
+SIMULATOR_INLINE int __all_sync(unsigned long long mask, int predicate, SIMULATOR_HERE)
 {
     return __ballot_sync(mask, predicate == 0, file, line) == 0;
 }
 
-inline int simulator_lane()
+SIMULATOR_INLINE int simulator_lane()
 {
     const auto dim = blockDim;
     return static_cast<int>((threadIdx.x + dim.x * (threadIdx.y + dim.y * threadIdx.z)) &
@@ -196,39 +203,39 @@ inline int simulator_lane()
 }
 
 /* A value of up to 8 bytes as a 64-bit word and back. */
-template <typename T> inline uint64_t simulator_word(T value)
+template <typename T> SIMULATOR_INLINE uint64_t simulator_word(T value)
 {
     static_assert(sizeof(T) <= sizeof(uint64_t) && std::is_trivially_copyable<T>::value, "up to 8 plain bytes");
     uint64_t word = 0;
     std::memcpy(&word, &value, sizeof value);
     return word;
 }
-template <typename T> inline T simulator_unword(uint64_t word)
+template <typename T> SIMULATOR_INLINE T simulator_unword(uint64_t word)
 {
     T value;
     std::memcpy(&value, &word, sizeof value);
     return value;
 }
 template <typename T>
-inline T simulator_shuffle(unsigned long long mask, T value, int source, const char *file, int line)
+SIMULATOR_INLINE T simulator_shuffle(unsigned long long mask, T value, int source, const char *file, int line)
 {
     return simulator_unword<T>(
         simulator_wave_operation(SIMULATOR_WAVE_SHUFFLE, mask, simulator_word(value), source, file, line));
 }
 
 /* The source lane of each form; `width` is a power of two, and lanes stay inside their group of that width. */
-inline int simulator_source_idx(int lane, int source, int width) { return (lane & -width) | (source & (width - 1)); }
-inline int simulator_source_up(int lane, unsigned delta, int width)
+SIMULATOR_INLINE int simulator_source_idx(int lane, int source, int width) { return (lane & -width) | (source & (width - 1)); }
+SIMULATOR_INLINE int simulator_source_up(int lane, unsigned delta, int width)
 {
     const int within = lane & (width - 1);
     return static_cast<int>(delta) > within ? lane : lane - static_cast<int>(delta);
 }
-inline int simulator_source_down(int lane, unsigned delta, int width)
+SIMULATOR_INLINE int simulator_source_down(int lane, unsigned delta, int width)
 {
     const int within = lane & (width - 1);
     return within + static_cast<int>(delta) >= width ? lane : lane + static_cast<int>(delta);
 }
-inline int simulator_source_xor(int lane, int lane_mask, int width)
+SIMULATOR_INLINE int simulator_source_xor(int lane, int lane_mask, int width)
 {
     const int source = lane ^ lane_mask;
     return source >= (lane & -width) + width ? lane : source;
@@ -236,12 +243,12 @@ inline int simulator_source_xor(int lane, int lane_mask, int width)
 
 #define SIMULATOR_SHUFFLE(name, argument_type, source_function)                                                        \
     template <typename T>                                                                                              \
-    inline T name(T value, argument_type argument, int width = warpSize, SIMULATOR_HERE)                    \
+    SIMULATOR_INLINE T name(T value, argument_type argument, int width = warpSize, SIMULATOR_HERE)                    \
     {                                                                                                                  \
         return simulator_shuffle(0, value, source_function(simulator_lane(), argument, width), file, line);            \
     }                                                                                                                  \
     template <typename T>                                                                                              \
-    inline T name##_sync(unsigned long long mask, T value, argument_type argument, int width = warpSize,    \
+    SIMULATOR_INLINE T name##_sync(unsigned long long mask, T value, argument_type argument, int width = warpSize,    \
                          SIMULATOR_HERE)                                                                               \
     {                                                                                                                  \
         return simulator_shuffle(mask, value, source_function(simulator_lane(), argument, width), file, line);         \
@@ -252,13 +259,13 @@ SIMULATOR_SHUFFLE(__shfl_down, unsigned, simulator_source_down)
 SIMULATOR_SHUFFLE(__shfl_xor, int, simulator_source_xor)
 #undef SIMULATOR_SHUFFLE
 
-template <typename T> inline unsigned long long __match_any_sync(unsigned long long mask, T value, SIMULATOR_HERE)
+template <typename T> SIMULATOR_INLINE unsigned long long __match_any_sync(unsigned long long mask, T value, SIMULATOR_HERE)
 {
     return simulator_wave_operation(SIMULATOR_WAVE_MATCH, mask, simulator_word(value), 0, file, line);
 }
 
 template <typename T>
-inline unsigned long long __match_all_sync(unsigned long long mask, T value, int *predicate, SIMULATOR_HERE)
+SIMULATOR_INLINE unsigned long long __match_all_sync(unsigned long long mask, T value, int *predicate, SIMULATOR_HERE)
 {
     const unsigned long long equal = __match_any_sync(mask, value, file, line);
     *predicate = __all_sync(mask, equal == __match_any_sync(mask, 0, file, line), file, line);
@@ -267,7 +274,7 @@ inline unsigned long long __match_all_sync(unsigned long long mask, T value, int
 
 /* The reduction of the participants' values; every lane of the mask gets it. */
 template <typename T, typename Join>
-inline T simulator_reduce(unsigned long long mask, T value, Join join, const char *file, int line)
+SIMULATOR_INLINE T simulator_reduce(unsigned long long mask, T value, Join join, const char *file, int line)
 {
     unsigned long long lanes = simulator_wave_operation(SIMULATOR_WAVE_SYNC, mask, 0, 0, file, line);
     const int          first = __builtin_ctzll(lanes);
@@ -277,7 +284,7 @@ inline T simulator_reduce(unsigned long long mask, T value, Join join, const cha
     return result;
 }
 #define SIMULATOR_REDUCE(name, result)                                                                                 \
-    template <typename T> inline T name(unsigned long long mask, T value, SIMULATOR_HERE)                              \
+    template <typename T> SIMULATOR_INLINE T name(unsigned long long mask, T value, SIMULATOR_HERE)                              \
     {                                                                                                                  \
         return simulator_reduce(mask, value, [](T a, T b) { return static_cast<T>(result); }, file, line);             \
     }

@@ -8,12 +8,12 @@
 
 #define SIMULATOR_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-inline unsigned           __lane_id() { return static_cast<unsigned>(simulator_lane()); }
-inline unsigned long long __lanemask_lt() { return (1ull << simulator_lane()) - 1; }
-inline unsigned long long __lanemask_le() { return (2ull << simulator_lane()) - 1; }
-inline unsigned long long __lanemask_gt() { return ~__lanemask_le() & (warpSize == 64 ? ~0ull : 0xffffffffull); }
-inline unsigned long long __lanemask_ge() { return ~__lanemask_lt() & (warpSize == 64 ? ~0ull : 0xffffffffull); }
-inline unsigned long long __lanemask_eq() { return 1ull << simulator_lane(); }
+SIMULATOR_INLINE unsigned           __lane_id() { return static_cast<unsigned>(simulator_lane()); }
+SIMULATOR_INLINE unsigned long long __lanemask_lt() { return (1ull << simulator_lane()) - 1; }
+SIMULATOR_INLINE unsigned long long __lanemask_le() { return (2ull << simulator_lane()) - 1; }
+SIMULATOR_INLINE unsigned long long __lanemask_gt() { return ~__lanemask_le() & (warpSize == 64 ? ~0ull : 0xffffffffull); }
+SIMULATOR_INLINE unsigned long long __lanemask_ge() { return ~__lanemask_lt() & (warpSize == 64 ? ~0ull : 0xffffffffull); }
+SIMULATOR_INLINE unsigned long long __lanemask_eq() { return 1ull << simulator_lane(); }
 
 #define __builtin_amdgcn_workitem_id_x() (threadIdx.x)
 #define __builtin_amdgcn_workitem_id_y() (threadIdx.y)
@@ -33,20 +33,20 @@ inline unsigned long long __lanemask_eq() { return 1ull << simulator_lane(); }
 #define __builtin_amdgcn_s_sleep(n) __nanosleep(n)
 #define __builtin_amdgcn_s_waitcnt(n) ((void)(n))
 
-inline void simulator_amd_fence(const char *scope)
+SIMULATOR_INLINE void simulator_amd_fence(const char *scope)
 {
     if (std::strcmp(scope, "agent") == 0 || scope[0] == '\0' || std::strcmp(scope, "system") == 0) __threadfence();
     else __threadfence_block();
 }
 
-template <typename T> inline T simulator_read_first_lane(T value, SIMULATOR_HERE)
+template <typename T> SIMULATOR_INLINE T simulator_read_first_lane(T value, SIMULATOR_HERE)
 {
     const uint64_t lanes = simulator_wave_operation(SIMULATOR_WAVE_SYNC, 0, 0, 0, file, line);
     return simulator_shuffle(0, value, __builtin_ctzll(lanes), file, line);
 }
 
 /* Bits of `mask`, which belongs to lanes first .. first + 31, below the own lane. */
-inline unsigned simulator_count_below(unsigned mask, unsigned base, int first)
+SIMULATOR_INLINE unsigned simulator_count_below(unsigned mask, unsigned base, int first)
 {
     const int below = simulator_lane() - first;
     const unsigned lanes = below <= 0 ? 0 : below >= 32 ? 0xffffffffu : (1u << below) - 1;
@@ -54,8 +54,8 @@ inline unsigned simulator_count_below(unsigned mask, unsigned base, int first)
 }
 
 /* Lets others go on. */
-inline void __nanosleep(unsigned) { simulator_switch_at_atomic(); }
-inline void __builtin_amdgcn_sched_barrier(int) {}
+SIMULATOR_INLINE void __nanosleep(unsigned) { simulator_switch_at_atomic(); }
+SIMULATOR_INLINE void __builtin_amdgcn_sched_barrier(int) {}
 
 #define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
 #define __HIP_MEMORY_SCOPE_WAVEFRONT 2
@@ -64,7 +64,7 @@ inline void __builtin_amdgcn_sched_barrier(int) {}
 #define __HIP_MEMORY_SCOPE_SYSTEM 5
 
 /* A release fences what came before, for as many as the scope names. */
-inline void simulator_release(int order, int scope)
+SIMULATOR_INLINE void simulator_release(int order, int scope)
 {
     if (order != __ATOMIC_RELEASE && order != __ATOMIC_ACQ_REL && order != __ATOMIC_SEQ_CST) return;
     if (scope >= __HIP_MEMORY_SCOPE_AGENT) __threadfence();
@@ -72,7 +72,7 @@ inline void simulator_release(int order, int scope)
 }
 
 #define SIMULATOR_HIP_ATOMIC(name, device_name)                                                                        \
-    template <typename T, typename U> inline std::remove_cv_t<T> name(T *address, U value, int order, int scope)       \
+    template <typename T, typename U> SIMULATOR_INLINE std::remove_cv_t<T> name(T *address, U value, int order, int scope)       \
     {                                                                                                                  \
         simulator_release(order, scope);                                                                               \
         return device_name(address, value);                                                                            \
@@ -86,17 +86,17 @@ SIMULATOR_HIP_ATOMIC(simulator_hip_fetch_xor, atomicXor)
 SIMULATOR_HIP_ATOMIC(simulator_hip_exchange, atomicExch)
 #undef SIMULATOR_HIP_ATOMIC
 
-template <typename T> inline std::remove_cv_t<T> simulator_hip_load(T *address, int, int)
+template <typename T> SIMULATOR_INLINE std::remove_cv_t<T> simulator_hip_load(T *address, int, int)
 {
     return simulator_atomic(const_cast<std::remove_cv_t<T> *>(address), SIMULATOR_ATOMIC_LOAD, std::remove_cv_t<T>());
 }
-template <typename T, typename U> inline void simulator_hip_store(T *address, U value, int order, int scope)
+template <typename T, typename U> SIMULATOR_INLINE void simulator_hip_store(T *address, U value, int order, int scope)
 {
     simulator_release(order, scope);
     (void)simulator_atomic(address, SIMULATOR_ATOMIC_STORE, static_cast<std::remove_cv_t<T>>(value));
 }
 template <typename T, typename U>
-inline bool simulator_hip_compare_exchange_strong(T *address, T *expected, U desired, int order, int, int scope)
+SIMULATOR_INLINE bool simulator_hip_compare_exchange_strong(T *address, T *expected, U desired, int order, int, int scope)
 {
     simulator_release(order, scope);
     const T wanted = *expected;

@@ -15,7 +15,7 @@ extern "C" uint64_t simulator_atomic_update(void *address, size_t bytes, int ope
                                             uint64_t expected);
 
 template <typename T, typename V>
-inline T simulator_atomic(T *address, int operation, V operand, V expected = V())
+SIMULATOR_INLINE T simulator_atomic(T *address, int operation, V operand, V expected = V())
 {
     using Word = std::remove_cv_t<T>;
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics are on 32- and 64-bit words");
@@ -27,7 +27,7 @@ inline T simulator_atomic(T *address, int operation, V operand, V expected = V()
 #else
 
 template <typename T, typename V>
-inline T simulator_atomic(T *address, int operation, V operand, V expected = V())
+SIMULATOR_INLINE T simulator_atomic(T *address, int operation, V operand, V expected = V())
 {
     using Word = std::remove_cv_t<T>;
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics are on 32- and 64-bit words");
@@ -46,7 +46,7 @@ template <typename T> constexpr int simulator_operation(int on_unsigned, int on_
 }
 
 #define SIMULATOR_ATOMIC(name, on_unsigned, on_signed, on_float)                                                       \
-    template <typename T, typename U> inline std::remove_cv_t<T> name(T *address, U operand)                           \
+    template <typename T, typename U> SIMULATOR_INLINE std::remove_cv_t<T> name(T *address, U operand)                           \
     {                                                                                                                  \
         using Word = std::remove_cv_t<T>;                                                                              \
         return simulator_atomic(address, simulator_operation<Word>(on_unsigned, on_signed, on_float),                  \
@@ -71,18 +71,18 @@ SIMULATOR_ATOMIC(unsafeAtomicAdd, SIMULATOR_ATOMIC_ADD, SIMULATOR_ATOMIC_ADD, SI
 #undef SIMULATOR_ATOMIC_SCOPES
 #undef SIMULATOR_ATOMIC
 
-template <typename T, typename U, typename V> inline std::remove_cv_t<T> atomicCAS(T *address, U expected, V desired)
+template <typename T, typename U, typename V> SIMULATOR_INLINE std::remove_cv_t<T> atomicCAS(T *address, U expected, V desired)
 {
     using Word = std::remove_cv_t<T>;
     return simulator_atomic(address, SIMULATOR_ATOMIC_COMPARE, static_cast<Word>(desired), static_cast<Word>(expected));
 }
 template <typename T, typename U, typename V>
-inline std::remove_cv_t<T> atomicCAS_block(T *address, U expected, V desired)
+SIMULATOR_INLINE std::remove_cv_t<T> atomicCAS_block(T *address, U expected, V desired)
 {
     return atomicCAS(address, expected, desired);
 }
 template <typename T, typename U, typename V>
-inline std::remove_cv_t<T> atomicCAS_system(T *address, U expected, V desired)
+SIMULATOR_INLINE std::remove_cv_t<T> atomicCAS_system(T *address, U expected, V desired)
 {
     return atomicCAS(address, expected, desired);
 }

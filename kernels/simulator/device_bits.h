@@ -8,36 +8,36 @@
 
 /* Bits. */
 
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-inline int __ffs(unsigned x) { return __builtin_ffs(static_cast<int>(x)); }
-inline int __ffsll(unsigned long long x) { return __builtin_ffsll(static_cast<long long>(x)); }
-inline int __clz(unsigned x) { return x == 0 ? 32 : __builtin_clz(x); }
-inline int __clzll(unsigned long long x) { return x == 0 ? 64 : __builtin_clzll(x); }
-inline unsigned __brev(unsigned x)
+SIMULATOR_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
+SIMULATOR_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+SIMULATOR_INLINE int __ffs(unsigned x) { return __builtin_ffs(static_cast<int>(x)); }
+SIMULATOR_INLINE int __ffsll(unsigned long long x) { return __builtin_ffsll(static_cast<long long>(x)); }
+SIMULATOR_INLINE int __clz(unsigned x) { return x == 0 ? 32 : __builtin_clz(x); }
+SIMULATOR_INLINE int __clzll(unsigned long long x) { return x == 0 ? 64 : __builtin_clzll(x); }
+SIMULATOR_INLINE unsigned __brev(unsigned x)
 {
     x = ((x >> 1) & 0x55555555u) | ((x & 0x55555555u) << 1);
     x = ((x >> 2) & 0x33333333u) | ((x & 0x33333333u) << 2);
     x = ((x >> 4) & 0x0f0f0f0fu) | ((x & 0x0f0f0f0fu) << 4);
     return __builtin_bswap32(x);
 }
-inline unsigned __float_as_uint(float x) { return simulator_unword<unsigned>(simulator_word(x)); }
-inline int      __float_as_int(float x) { return simulator_unword<int>(simulator_word(x)); }
-inline float    __uint_as_float(unsigned x) { return simulator_unword<float>(simulator_word(x)); }
-inline float    __int_as_float(int x) { return simulator_unword<float>(simulator_word(x)); }
-inline unsigned long long __brevll(unsigned long long x)
+SIMULATOR_INLINE unsigned __float_as_uint(float x) { return simulator_unword<unsigned>(simulator_word(x)); }
+SIMULATOR_INLINE int      __float_as_int(float x) { return simulator_unword<int>(simulator_word(x)); }
+SIMULATOR_INLINE float    __uint_as_float(unsigned x) { return simulator_unword<float>(simulator_word(x)); }
+SIMULATOR_INLINE float    __int_as_float(int x) { return simulator_unword<float>(simulator_word(x)); }
+SIMULATOR_INLINE unsigned long long __brevll(unsigned long long x)
 {
     return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
 }
-inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
+SIMULATOR_INLINE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
 {
     return static_cast<unsigned>(((uint64_t{high} << 32 | low) << (shift & 31)) >> 32);
 }
-inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+SIMULATOR_INLINE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
 {
     return static_cast<unsigned>((uint64_t{high} << 32 | low) >> (shift & 31));
 }
-inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
+SIMULATOR_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
 {
     const uint64_t bytes = uint64_t{y} << 32 | x;
     unsigned       result = 0;
@@ -48,41 +48,41 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
     }
     return result;
 }
-inline unsigned           __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(uint64_t{a} * b >> 32); }
-inline int                __mulhi(int a, int b) { return static_cast<int>(int64_t{a} * b >> 32); }
-inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
+SIMULATOR_INLINE unsigned           __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(uint64_t{a} * b >> 32); }
+SIMULATOR_INLINE int                __mulhi(int a, int b) { return static_cast<int>(int64_t{a} * b >> 32); }
+SIMULATOR_INLINE unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
 {
     __extension__ typedef unsigned __int128 wide;
     return static_cast<unsigned long long>(static_cast<wide>(a) * b >> 64);
 }
-inline int                __mul24(int a, int b) { return static_cast<int>(static_cast<unsigned>(a << 8 >> 8) * static_cast<unsigned>(b << 8 >> 8)); }
-inline unsigned           __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
-inline unsigned long long __double_as_ulonglong(double x) { return simulator_word(x); }
-inline long long          __double_as_longlong(double x) { return static_cast<long long>(simulator_word(x)); }
-inline double             __longlong_as_double(long long x) { return simulator_unword<double>(static_cast<uint64_t>(x)); }
+SIMULATOR_INLINE int                __mul24(int a, int b) { return static_cast<int>(static_cast<unsigned>(a << 8 >> 8) * static_cast<unsigned>(b << 8 >> 8)); }
+SIMULATOR_INLINE unsigned           __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+SIMULATOR_INLINE unsigned long long __double_as_ulonglong(double x) { return simulator_word(x); }
+SIMULATOR_INLINE long long          __double_as_longlong(double x) { return static_cast<long long>(simulator_word(x)); }
+SIMULATOR_INLINE double             __longlong_as_double(long long x) { return simulator_unword<double>(static_cast<uint64_t>(x)); }
 
 /* Conversions saturate, and NaN gives 0, as on the hardware. */
-template <typename To> inline To simulator_to_integer(double x)
+template <typename To> SIMULATOR_INLINE To simulator_to_integer(double x)
 {
     if (!(x == x)) return 0;
     constexpr double low = static_cast<double>(std::numeric_limits<To>::lowest());
     constexpr double high = static_cast<double>(std::numeric_limits<To>::max());
     return x <= low ? std::numeric_limits<To>::lowest() : x >= high ? std::numeric_limits<To>::max() : static_cast<To>(x);
 }
-inline int      __float2int_rn(float x) { return simulator_to_integer<int>(std::nearbyint(x)); }
-inline int      __float2int_rz(float x) { return simulator_to_integer<int>(std::trunc(x)); }
-inline int      __float2int_rd(float x) { return simulator_to_integer<int>(std::floor(x)); }
-inline int      __float2int_ru(float x) { return simulator_to_integer<int>(std::ceil(x)); }
-inline unsigned __float2uint_rn(float x) { return simulator_to_integer<unsigned>(std::nearbyint(x)); }
-inline unsigned __float2uint_rz(float x) { return simulator_to_integer<unsigned>(std::trunc(x)); }
-inline unsigned __float2uint_rd(float x) { return simulator_to_integer<unsigned>(std::floor(x)); }
-inline unsigned __float2uint_ru(float x) { return simulator_to_integer<unsigned>(std::ceil(x)); }
-inline float    __int2float_rn(int x) { return static_cast<float>(x); }
-inline float    __uint2float_rn(unsigned x) { return static_cast<float>(x); }
-inline float    __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
-inline float    __fadd_rn(float a, float b) { return a + b; }
-inline float    __fmul_rn(float a, float b) { return a * b; }
-inline float    __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+SIMULATOR_INLINE int      __float2int_rn(float x) { return simulator_to_integer<int>(std::nearbyint(x)); }
+SIMULATOR_INLINE int      __float2int_rz(float x) { return simulator_to_integer<int>(std::trunc(x)); }
+SIMULATOR_INLINE int      __float2int_rd(float x) { return simulator_to_integer<int>(std::floor(x)); }
+SIMULATOR_INLINE int      __float2int_ru(float x) { return simulator_to_integer<int>(std::ceil(x)); }
+SIMULATOR_INLINE unsigned __float2uint_rn(float x) { return simulator_to_integer<unsigned>(std::nearbyint(x)); }
+SIMULATOR_INLINE unsigned __float2uint_rz(float x) { return simulator_to_integer<unsigned>(std::trunc(x)); }
+SIMULATOR_INLINE unsigned __float2uint_rd(float x) { return simulator_to_integer<unsigned>(std::floor(x)); }
+SIMULATOR_INLINE unsigned __float2uint_ru(float x) { return simulator_to_integer<unsigned>(std::ceil(x)); }
+SIMULATOR_INLINE float    __int2float_rn(int x) { return static_cast<float>(x); }
+SIMULATOR_INLINE float    __uint2float_rn(unsigned x) { return static_cast<float>(x); }
+SIMULATOR_INLINE float    __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
+SIMULATOR_INLINE float    __fadd_rn(float a, float b) { return a + b; }
+SIMULATOR_INLINE float    __fmul_rn(float a, float b) { return a * b; }
+SIMULATOR_INLINE float    __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 
 /* min and max of two numbers of the same or of different types, in the type that arithmetic gives them. */
 template <typename A, typename B> constexpr std::common_type_t<A, B> min(A a, B b)
@@ -101,13 +101,13 @@ template <typename A, typename B> constexpr std::common_type_t<A, B> max(A a, B 
 }
 
 /* Loads and stores that name a cache. */
-template <typename T> inline T __ldg(const T *address) { return *address; }
-template <typename T> inline T __ldca(const T *address) { return *address; }
-template <typename T> inline T __ldcg(const T *address) { return *address; }
-template <typename T> inline T __ldcs(const T *address) { return *address; }
-template <typename T> inline T __ldlu(const T *address) { return *address; }
-template <typename T> inline void __stcg(T *address, T value) { *address = value; }
-template <typename T> inline void __stcs(T *address, T value) { *address = value; }
-template <typename T> inline void __stwb(T *address, T value) { *address = value; }
+template <typename T> SIMULATOR_INLINE T __ldg(const T *address) { return *address; }
+template <typename T> SIMULATOR_INLINE T __ldca(const T *address) { return *address; }
+template <typename T> SIMULATOR_INLINE T __ldcg(const T *address) { return *address; }
+template <typename T> SIMULATOR_INLINE T __ldcs(const T *address) { return *address; }
+template <typename T> SIMULATOR_INLINE T __ldlu(const T *address) { return *address; }
+template <typename T> SIMULATOR_INLINE void __stcg(T *address, T value) { *address = value; }
+template <typename T> SIMULATOR_INLINE void __stcs(T *address, T value) { *address = value; }
+template <typename T> SIMULATOR_INLINE void __stwb(T *address, T value) { *address = value; }
 
 #endif

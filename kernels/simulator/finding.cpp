@@ -24,12 +24,12 @@ void describe_place(const module *where, const finding &f, char *text, size_t si
     if (f.is_lds && where != nullptr) {
         if (f.address >= where->dynamic_lds)
             (void)std::snprintf(text, size, "dynamic LDS + %zu bytes", static_cast<size_t>(f.address - where->dynamic_lds));
-        else if (!module_describe(where->shared, f.address, text, size))
+        else if (!module_describe(where->shared, f.address, f.bytes, text, size))
             (void)std::snprintf(text, size, "LDS before the first array");
         return;
     }
     if (where != nullptr && f.address >= where->begin && f.address < where->end) {
-        if (!module_describe(where->variables, f.address, text, size))
+        if (!module_describe(where->variables, f.address, f.bytes, text, size))
             (void)std::snprintf(text, size, "a variable of the module");
         return;
     }

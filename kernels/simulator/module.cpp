@@ -158,6 +158,32 @@ Dwarf_Die *unit_of(Dwarf *dwarf, Dwarf_Addr pc, Dwarf_Die *unit)
     return nullptr;
 }
 
+/* The line of the address, or the last one before it that has a number: compilers give 0 to what they have moved. */
+void nearest_line(Dwarf_Die *unit, Dwarf_Addr at, const char **name, int *line)
+{
+    Dwarf_Lines *lines = nullptr;
+    size_t       n = 0;
+    if (dwarf_getsrclines(unit, &lines, &n) != 0) return;
+    for (size_t i = 0; i < n; i++) {
+        Dwarf_Line *const entry = dwarf_onesrcline(lines, i);
+        Dwarf_Addr        begins = 0;
+        int               number = 0;
+        bool              ends = false;
+        (void)dwarf_lineaddr(entry, &begins);
+        (void)dwarf_lineno(entry, &number);
+        (void)dwarf_lineendsequence(entry, &ends);
+        if (begins > at) {
+            if (*line != 0) return;
+            continue;
+        }
+        if (ends) *line = 0;
+        else if (number != 0) {
+            *line = number;
+            *name = dwarf_linesrc(entry, nullptr, nullptr);
+        }
+    }
+}
+
 /* The line of the call that was inlined as `scope`. */
 bool call_place(Dwarf_Die *unit, Dwarf_Die *scope, const char **file, int *line)
 {
@@ -189,12 +215,14 @@ bool module_source_line(const module &where, uintptr_t pc, char *text, size_t si
     const Dwarf_Addr at = pc - 1 - where.base; /* within the call */
     Dwarf_Die        unit;
     if (file.dwarf == nullptr || pc == 0 || unit_of(file.dwarf, at, &unit) == nullptr) return false;
-    Dwarf_Line *const entry = dwarf_getsrc_die(&unit, at);
-    const char       *name = entry == nullptr ? nullptr : dwarf_linesrc(entry, nullptr, nullptr);
-    int               line = 0;
-    if (entry != nullptr) (void)dwarf_lineno(entry, &line);
+    const char *name = nullptr;
+    int         line = 0;
+    nearest_line(&unit, at, &name, &line);
+    /* The innermost scope, then what physically encloses it: calls that were inlined. */
+    Dwarf_Die *lexical = nullptr;
     Dwarf_Die *scopes = nullptr;
-    const int  n_scopes = dwarf_getscopes(&unit, at, &scopes);
+    const int  n_scopes = dwarf_getscopes(&unit, at, &lexical) > 0 ? dwarf_getscopes_die(lexical, &scopes) : 0;
+    std::free(lexical);
     for (int i = 0; i < n_scopes && is_own_header(name); i++)
         if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine) (void)call_place(&unit, &scopes[i], &name, &line);
     std::free(scopes);
@@ -204,7 +232,8 @@ bool module_source_line(const module &where, uintptr_t pc, char *text, size_t si
     return true;
 }
 
-bool module_describe(const std::vector<module_object> &objects, uintptr_t address, char *text, size_t size)
+bool module_describe(const std::vector<module_object> &objects, uintptr_t address, unsigned bytes, char *text,
+                     size_t size)
 {
     const module_object *nearest = nullptr;
     for (const module_object &object : objects)
@@ -214,8 +243,10 @@ bool module_describe(const std::vector<module_object> &objects, uintptr_t addres
     if (offset >= nearest->bytes)
         (void)std::snprintf(text, size, "%zu bytes past the end of %s (%zu bytes)", offset - nearest->bytes,
                             nearest->name.c_str(), nearest->bytes);
-    else if (offset == 0)
+    else if (offset == 0 && nearest->bytes <= bytes)
         (void)std::snprintf(text, size, "%s", nearest->name.c_str());
+    else if (bytes > 0 && offset % bytes == 0)
+        (void)std::snprintf(text, size, "%s[%zu]", nearest->name.c_str(), offset / bytes);
     else
         (void)std::snprintf(text, size, "%s + %zu bytes", nearest->name.c_str(), offset);
     return true;

@@ -44,8 +44,9 @@ const module *module_of(const void *address);
  * information. */
 bool module_source_line(const module &where, uintptr_t pc, char *text, size_t size);
 
-/* "hist[12]": the object at the address and the offset in it. False when there is none. */
-bool module_describe(const std::vector<module_object> &objects, uintptr_t address, char *text, size_t size);
+/* "hist[12]": the object at the address, and its place in elements as wide as the access. False when there is none. */
+bool module_describe(const std::vector<module_object> &objects, uintptr_t address, unsigned bytes, char *text,
+                     size_t size);
 
 } // namespace simulator
 

@@ -74,14 +74,34 @@ finding &begin_access(finding_kind kind, uintptr_t address, unsigned bytes, uint
     return f;
 }
 
+/* A read of LDS that nobody has written. It waits until the next barrier: when somebody writes the word by then, it is a
+ * race that one order of threads shows like this. Whatever else goes wrong meanwhile follows from it. */
+struct unwritten_read {
+    bool     is_on;
+    unsigned patience; /* accesses; what was read may be the bound of a loop */
+    finding  what;
+};
+unwritten_read    unwritten;
+constexpr unsigned unwritten_patience = 1u << 22;
+
+void settle_unwritten()
+{
+    if (!unwritten.is_on) return;
+    unwritten.is_on = false;
+    the_finding = unwritten.what;
+    fail_with_finding();
+}
+
 [[noreturn]] void out_of_bounds(uintptr_t address, unsigned bytes, uint8_t way, uintptr_t pc)
 {
+    settle_unwritten();
     (void)begin_access(finding_kind::out_of_bounds, address, bytes, way, pc);
     fail_with_finding();
 }
 
 void race(const seen_access &earlier, uintptr_t address, unsigned bytes, uint8_t way, uintptr_t pc)
 {
+    if (unwritten.is_on && address != unwritten.what.address) settle_unwritten();
     finding &f = begin_access(finding_kind::race, address, bytes, way, pc);
     f.before.what = way_names[earlier.way];
     f.before.block = earlier.block == order_block ? simulator_block_index.x : block_index_of(earlier.block);
@@ -110,6 +130,7 @@ void settle_pending()
 inline void settle()
 {
     if (__builtin_expect(pending.is_on, 0)) settle_pending();
+    if (__builtin_expect(unwritten.is_on, 0) && unwritten.patience-- == 0) settle_unwritten();
 }
 
 /* ---- one word --------------------------------------------------------------------------------------------------- */
@@ -170,10 +191,13 @@ void touch_store(const touch &t, uint32_t epoch)
 void check_written(const touch &t, uint32_t epoch, finding_kind kind)
 {
     if (t.cell->written_in == epoch && (t.cell->written & t.mask) == t.mask) return;
+    if (unwritten.is_on) return;
     finding &f = begin_access(kind, t.address, t.bytes, t.way, t.pc);
     (void)std::snprintf(f.text, sizeof f.text, "nobody has written it %s",
                         kind == finding_kind::uninitialised_lds ? "in this block" : "in this launch");
-    fail_with_finding();
+    if (kind != finding_kind::uninitialised_lds) fail_with_finding();
+    unwritten = {true, unwritten_patience, f};
+    the_finding = {};
 }
 
 /* Calls `action` with each word that the access touches. `cells`: of the memory that begins at `begin`. */
@@ -325,6 +349,7 @@ void monitor_begin_launch(const module *module_of_kernel, const simulator_launch
     monitor_is_on = module_of_kernel != nullptr;
     simulator_lds_arena = nullptr;
     pending.is_on = false;
+    unwritten.is_on = false;
     stored.clear();
     delayed.clear();
     block_indices.clear();
@@ -362,6 +387,7 @@ void monitor_barrier()
 {
     if (!monitor_is_on) return;
     settle();
+    settle_unwritten();
     order_barrier();
 }
 
@@ -372,9 +398,16 @@ void monitor_wave(unsigned wave, uint64_t group)
     order_wave(wave, group);
 }
 
-void monitor_thread_ended()
+void monitor_thread_ended(bool is_last)
 {
-    if (monitor_is_on) settle();
+    if (!monitor_is_on) return;
+    settle();
+    if (is_last) settle_unwritten();
+}
+
+void monitor_deadlock()
+{
+    if (monitor_is_on) settle_unwritten();
 }
 
 bool monitor_is_lds(uintptr_t address) { return address - lds_begin < lds_bytes; }

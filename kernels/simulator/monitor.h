@@ -44,8 +44,10 @@ void monitor_barrier();
 /* The lanes of `group` of wave number `wave` have met. */
 void monitor_wave(unsigned wave, uint64_t group);
 
-/* The running thread has ended. */
-void monitor_thread_ended();
+/* The running thread has ended; `is_last`: of the block. Whatever stops the block calls monitor_deadlock first: the cause
+ * may lie before. */
+void monitor_thread_ended(bool is_last);
+void monitor_deadlock();
 
 /* Whether the address lies in the LDS of the module that runs. */
 bool monitor_is_lds(uintptr_t address);

@@ -179,7 +179,8 @@ void describe(const thread &t, char *text, size_t size)
         if (t.waits == waiting_for::barrier && waits == nullptr) waits = &t;
         if (t.waits == waiting_for::ended) missing = &t;
     }
-    const bool   at_barrier = waits == nullptr || waits->waits == waiting_for::barrier;
+    const auto   is_at_barrier = [](const thread *t) { return t != nullptr && t->waits == waiting_for::barrier; };
+    const bool   at_barrier = is_at_barrier(waits) || is_at_barrier(missing);
     const auto   kind = at_barrier ? finding_kind::diverged_barrier : finding_kind::diverged_wave;
     char what[200] = "does not run";
     char why[200] = "never comes";
@@ -206,7 +207,7 @@ void thread_ended()
 {
     thread &t = *the_block.current;
     wave   &w = wave_of(t);
-    monitor_thread_ended();
+    monitor_thread_ended(the_block.n_ended + 1 == the_block.n_threads);
     t.waits = waiting_for::ended;
     the_block.n_ended++;
     clear_runnable(t.number);
@@ -228,6 +229,7 @@ void fail_with_finding()
 
 void fail_block(finding_kind kind, const char *format, ...)
 {
+    monitor_deadlock();
     finding &f = finding_begin(kind);
     va_list  arguments;
     va_start(arguments, format);
