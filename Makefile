@@ -64,7 +64,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(wildcard harness/tests/plugins/*.c ker
 LINK_FLAGS := -Wl,--dynamic-list=kernels/simulator/exported.list
 LINK_LIBRARIES = $(LINK_FLAGS) $(shell pkg-config --libs $(LIBRARIES)) -lboost_context -ldl -lpthread -lm
 
-.PHONY: all run test test-c test-cli asan lint bench help clean install-build install-test
+.PHONY: all run test test-c test-cli asan lint bench plugin help clean install-build install-test
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -183,6 +183,11 @@ lint: $(BUILD)/.packages-build $(BUILD)/.packages-lint ## clang-tidy and cppchec
 	$(Q)cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
 	    --suppress=missingInclude --suppress=invalidPointerCast -I. -D__VERSION__='""' -D'Test(...)=void test(void)' \
 	    -D'TestSuite(...)=' harness reference cases kernels/*.c kernels/faulty kernels/plugin
+
+plugin: all ## SRC=x.hip SIM=1: a plugin with kernels and host code, built for the simulator as x.so beside it
+	$(Q)test -n "$(SRC)" || { echo "usage: make plugin SRC=x.hip SIM=1"; exit 2; }
+	$(Q)test "$(SIM)" = 1 || { echo "only SIM=1 is built here; for a GPU compile against harness/provider.h with hipcc or nvcc"; exit 2; }
+	$(Q)$(BUILD)/topkcts plugin $(SRC)
 
 bench: all ## throughput of reference, judge and simulator as ratios to named baselines
 	$(Q)$(BUILD)/topkcts bench

@@ -25,6 +25,7 @@ enum status command_query(const struct settings *settings, struct error *err);
 enum status command_report(const struct settings *settings, struct error *err);
 enum status command_compare(const struct settings *settings, struct error *err);
 enum status command_code_objects(const struct settings *settings, struct error *err);
+enum status command_plugin(const struct settings *settings, struct error *err);
 enum status command_worker(const struct settings *settings, struct error *err);
 
 #endif

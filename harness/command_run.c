@@ -253,8 +253,12 @@ static enum status open_books(struct books *books, const struct settings *given,
     books->database = given->database ? given->database : "topkcts.db";
     if (given->resume && resume_settings(given, &books->arena, &books->settings, err))
         return err->status;
-    if (project_load_registry_aloud(settings, false, &books->registry, err) ||
-        plan_make(&books->plan, settings, &books->registry, err) || read_provenance(books, settings, err) ||
+    size_t suite;
+    if (project_load_registry_aloud(settings, false, &books->registry, err))
+        return err->status;
+    if (settings->suite && !registry_suite(&books->registry, settings->suite, &suite, err))
+        books->settings.watch |= books->registry.suites[suite].watched;
+    if (err->status || plan_make(&books->plan, settings, &books->registry, err) || read_provenance(books, settings, err) ||
         open_output(settings->json_lines, "a", &books->json_lines, err) ||
         open_output(settings->markdown, "a", &books->markdown, err))
         return err->status;

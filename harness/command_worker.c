@@ -125,6 +125,7 @@ static void open_provider(struct worker *worker, const char *device)
     worker->bench = (struct launch_bench){.device = &worker->device,
                                           .provider = worker->loaded.provider,
                                           .self = worker->self,
+                                          .explore_seconds = worker->settings->explore,
                                           .before_launch = say_launch,
                                           .after_launch = say_checking,
                                           .other_origin = worker->loaded.is_gpu_kernel ? provider_gpu_other_origin

@@ -76,6 +76,9 @@ struct device_backend {
      * bounds. n buffers replace those named before. */
     void (*declare)(struct device *device, const struct device_buffer *buffers, size_t n);
 
+    /* Optional, with `declare`. A digest of the order in which threads came to atomics in the last launch; 0: not known. */
+    uint64_t (*order)(struct device *device);
+
     /* Optional, with `declare`. The word for what was wrong in the last launch ("race"), and all about it; NULL when
      * nothing was. */
     const char *(*finding)(struct device *device, const char **text);

@@ -151,7 +151,7 @@ static int32_t sim_arrange(struct device *device, int32_t turn, char *text, size
     int                       wave_size = device->n_arrangements == 2 ? (arrangement ? 64 : 32) : device->ordinal;
     struct simulator_schedule schedule = simulator_schedule_number(wave_size, (uint64_t)number);
     simulator_set_schedule(&schedule);
-    snprintf(text, text_size, "wave %d, schedule %lld: %s", schedule.wave_size, (long long)number,
+    snprintf(text, text_size, "wave %d, --schedule %lld: %s", schedule.wave_size, (long long)number,
              simulator_order_name(schedule.order));
     return arrangement;
 }
@@ -185,6 +185,12 @@ static const char *sim_finding(struct device *device, const char **text)
     return simulator_finding();
 }
 
+static uint64_t sim_order(struct device *device)
+{
+    (void)device;
+    return simulator_atomic_order();
+}
+
 const struct device_backend device_host_backend = {
     .name = "host",
     .summary = "this machine's CPU and memory: host plugins, processes, the reference",
@@ -211,4 +217,5 @@ const struct device_backend device_sim_backend = {
     .restrict_to = sim_restrict_to,
     .declare = sim_declare,
     .finding = sim_finding,
+    .order = sim_order,
 };

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { MAX_ARRANGEMENTS = 2 };
+enum { MAX_ARRANGEMENTS = 2, MAX_ORDERS = 8192 };
 
 /* One case being judged. */
 struct judging {
@@ -23,6 +24,7 @@ struct judging {
     struct launch_outputs       first[MAX_ARRANGEMENTS]; /* of the case itself, by arrangement */
     bool                        has_first[MAX_ARRANGEMENTS];
     int32_t                    *rows; /* for forms that place rows */
+    uint64_t                   *orders; /* [MAX_ORDERS]: the distinct ones seen; NULL where there are none */
     int32_t                     launches, turn;
     bool                        device_fault; /* the device is lost to this process */
     enum topk_level             missed; /* the lowest level missed so far; CANONICAL + 1: none */
@@ -202,6 +204,25 @@ static void note_path(struct judging *judging)
                        sizeof judging->judgement->path);
 }
 
+/* Counts the launch's order of threads at atomics if it is a new one. */
+static void note_order(struct judging *judging)
+{
+    const struct device *device = judging->bench->device;
+    struct judgement    *judgement = judging->judgement;
+    uint64_t order = device->backend->order ? device->backend->order(judging->bench->device) : 0;
+    if (order == 0)
+        return;
+    judgement->n_schedules++;
+    if (!judging->orders)
+        judging->orders = malloc(MAX_ORDERS * sizeof *judging->orders);
+    if (!judging->orders || judgement->n_orders == MAX_ORDERS)
+        return;
+    for (int32_t i = 0; i < judgement->n_orders; i++)
+        if (judging->orders[i] == order)
+            return;
+    judging->orders[judgement->n_orders++] = order;
+}
+
 /* The problems that a family wants launched first. They are judged like any launch; their outputs are not kept. */
 static void launch_steps(struct judging *judging, const struct launch_form *form)
 {
@@ -237,6 +258,7 @@ static bool launch_and_check(struct judging *judging, const struct problem *prob
         snprintf(judging->judgement->reason, sizeof judging->judgement->reason, "not supported: %s", result.text);
         return false;
     }
+    note_order(judging);
     check_launch(judging, problem, &form, &result);
     bool is_first = !judging->has_first[0] && !judging->has_first[1];
     if (is_first && result.outputs.pages == NULL && result.outputs.raw == NULL)
@@ -269,6 +291,25 @@ static bool launch_repeats(struct judging *judging, int32_t repeats)
             return false;
     }
     return true;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The case itself again and again, each time under a schedule that it has not had, for as long as was asked. */
+static void explore(struct judging *judging)
+{
+    struct launch_form form = {.what = "exploring"};
+    double             end = seconds_now() + (double)judging->bench->explore_seconds;
+    while (judging->bench->explore_seconds && judging->bench->device->backend->order && !is_decided(judging) &&
+           seconds_now() < end) {
+        form.turn = judging->turn++;
+        launch_and_check(judging, &judging->problem, form, COMPARE_REPEAT);
+    }
 }
 
 /* Plan 2 and 3: other contents in the same buffers, then the case again. */
@@ -461,6 +502,7 @@ static bool follow_plan(struct judging *judging, int32_t repeats)
                                                launch_other_memory,   launch_other_streams, launch_graph};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && !is_decided(judging); i++)
         parts[i](judging);
+    explore(judging);
     if (!launch_other_origin(judging, reason, sizeof reason)) {
         snprintf(judging->judgement->reason, sizeof judging->judgement->reason, "%s", reason);
         return judging->missed <= judging->judgement->promised; /* what failed before this road failed */
@@ -480,6 +522,7 @@ static void clear(struct judging *judging)
         problem_clear(&judging->steps[s]);
     free(judging->steps);
     free(judging->rows);
+    free(judging->orders);
     problem_clear(&judging->problem);
     problem_clear(&judging->reversed);
     problem_clear(&judging->shortened);

@@ -37,6 +37,8 @@ struct judgement {
     char                  set_digest[DIGEST_HEX];
     char                  path[64];
     int32_t               repeats; /* launches of the repeat check */
+    int32_t               n_schedules, n_orders; /* on a device that watches: launches under schedules of their own, and
+                                                    distinct orders of threads at atomics among them */
     struct row_difference differences[JUDGE_MAX_DIFFERENCES];
     size_t                n_differences;
     struct kernel_time    time; /* of launches; no samples where it is not measured */

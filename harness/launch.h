@@ -74,6 +74,7 @@ struct launch_bench {
     void (*after_launch)(void *payload);              /* and again, where checking takes seconds; optional */
     void          *payload;
     int64_t        n_launches; /* since the bench was made */
+    int64_t        explore_seconds; /* of new schedules for each case, on devices that have them */
     struct guarded scores, seq_lens, page_table, pages, raw, workspace;
     uint32_t      *score_image; /* host images of the inputs as laid out; grow only */
     int32_t       *length_image, *table_image;

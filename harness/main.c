@@ -32,6 +32,7 @@ static const struct {
     {"fleet", COMMAND_FLEET, command_fleet, "[PATTERN..]", "one run on many machines, through Slurm"},
     {"code-objects", COMMAND_CODE_OBJECTS, command_code_objects, "[FOLDER]",
      "v1 as built ahead of time: what each kernel needs, within limits or not"},
+    {"plugin", COMMAND_PLUGIN, command_plugin, "SOURCE", "build a plugin with kernels and host code for the simulator"},
     {"worker", COMMAND_WORKER, command_worker, "", NULL},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

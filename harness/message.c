@@ -127,11 +127,11 @@ static json_t *judgement_json(const struct judgement *j)
     json_t *differences = json_array();
     for (size_t i = 0; i < j->n_differences; i++)
         json_array_append_new(differences, difference_json(&j->differences[i]));
-    return json_pack("{s:s, s:i, s:i, s:i, s:o, s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "verdict", verdict_text(j->verdict),
+    return json_pack("{s:s, s:i, s:i, s:i, s:o, s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o}", "verdict", verdict_text(j->verdict),
                      "promised", (int)j->promised, "level", (int)j->level, "set_exact", j->set_exact, "reason",
                      text_json(j->reason), "input_hash", j->input_hash, "output_digest", j->output_digest,
-                     "set_digest", j->set_digest, "path", text_json(j->path), "repeats", j->repeats, "differences",
-                     differences, "time", times_json(&j->time));
+                     "set_digest", j->set_digest, "path", text_json(j->path), "repeats", j->repeats, "schedules",
+                     j->n_schedules, "orders", j->n_orders, "differences", differences, "time", times_json(&j->time));
 }
 
 static int32_t read_samples(const json_t *list, double *samples)
@@ -165,6 +165,8 @@ static void read_judgement(const json_t *json, struct judgement *j)
     copy_text(j->path, sizeof j->path, json, "path");
     j->repeats = number_of(json, "repeats");
     read_times(json_object_get(json, "time"), &j->time);
+    j->n_schedules = number_of(json, "schedules");
+    j->n_orders = number_of(json, "orders");
     for (; j->n_differences < json_array_size(differences) && j->n_differences < JUDGE_MAX_DIFFERENCES;
          j->n_differences++)
         read_difference(json_array_get(differences, j->n_differences), &j->differences[j->n_differences]);

@@ -26,6 +26,7 @@ enum command_bit {
     COMMAND_RUN = 1 << 5,
     COMMAND_WORKER = 1 << 6,
     COMMAND_BENCH = 1 << 7,
+    COMMAND_PLUGIN = 1 << 18,
     COMMAND_CODE_OBJECTS = 1 << 19,
     COMMAND_MERGE = 1 << 20,
     COMMAND_EXCLUDE = 1 << 21,

@@ -7,6 +7,7 @@
 #include "harness/kernel_source.h"
 #include "harness/provider_gpu.h"
 #include "harness/provider_watched.h"
+#include "harness/simulator_object.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,6 +68,7 @@ enum status provider_find(const char *text, struct provider_name *name, struct e
     name->kind = PROVIDER_PLUGIN;
     if (access(text, R_OK) != 0)
         return error_set(err, STATUS_USAGE, "plugin %s: cannot be read: %s", text, strerror(errno));
+    name->is_watched = simulator_object_is_watched(text);
     return STATUS_OK;
 }
 
@@ -140,7 +142,7 @@ static enum status load_plugin(const char *path, struct loaded_provider *loaded,
     }
     if (digest_of_file(full, loaded->digest, err))
         return err->status;
-    loaded->library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    loaded->library = dlopen(full, RTLD_NOW | RTLD_LOCAL | (simulator_object_is_watched(full) ? RTLD_NODELETE : 0));
     if (!loaded->library)
         return error_set(err, STATUS_USAGE, "%s: cannot be loaded: %s", what, dlerror());
     void *symbol = dlsym(loaded->library, "topk_provider_entry");
@@ -214,7 +216,16 @@ enum status provider_load(const struct provider_name *name, const struct provide
     case PROVIDER_SOURCE:
         return provider_watched_load(name, loaded, err);
     default:
-        return load_plugin(name->text, loaded, err);
+        if (load_plugin(name->text, loaded, err))
+            return err->status;
+        if (name->is_watched) { /* its "device" memory is the simulator's, which is the host's */
+            static struct topk_provider on_simulator;
+            on_simulator = *loaded->provider;
+            on_simulator.memory = TOPK_MEMORY_HOST;
+            loaded->provider = &on_simulator;
+            loaded->is_watched = true;
+        }
+        return STATUS_OK;
     }
 }
 
@@ -264,7 +275,7 @@ const char *provider_default_device(const struct provider_name *name, enum topk_
         size_t n = kernel_backends(name, &backends);
         return first_present(backends, n);
     }
-    if (name->kind == PROVIDER_BUILTIN && name->builtin->place != BUILTIN_HOST)
+    if (name->is_watched || (name->kind == PROVIDER_BUILTIN && name->builtin->place != BUILTIN_HOST))
         return "sim";
     return memory == TOPK_MEMORY_HIP ? "hip:0" : memory == TOPK_MEMORY_CUDA ? "cuda:0" : "host";
 }
@@ -280,7 +291,7 @@ bool provider_fits(const struct provider_name *name, enum topk_memory memory, co
                 return true;
         return false;
     }
-    if (name->kind == PROVIDER_BUILTIN && name->builtin->place != BUILTIN_HOST)
+    if (name->is_watched || (name->kind == PROVIDER_BUILTIN && name->builtin->place != BUILTIN_HOST))
         return strcmp(backend, "sim") == 0;
     return strcmp(backend, by_memory[memory]) == 0;
 }

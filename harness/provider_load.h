@@ -22,6 +22,7 @@ struct provider_name {
     enum provider_kind             kind;
     const char                    *text;    /* the word; for a plugin or a kernel source its path */
     const struct builtin_provider *builtin; /* of a built-in */
+    bool                           is_watched; /* a plugin built for the simulator */
 };
 
 /* Where a provider is to run: what is loaded for v1 and for kernel sources depends on it. */

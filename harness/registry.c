@@ -86,7 +86,7 @@ static enum status read_suite_providers(struct reading *reading, const struct ya
 
 static enum status read_suite(struct reading *reading, const struct yaml_node *node)
 {
-    static const char *const keys[] = {"id",     "summary",   "budget_seconds", "strict",
+    static const char *const keys[] = {"id",     "summary",   "budget_seconds", "strict", "watched",
                                        "device", "providers", "max_cases",      NULL};
     struct registry         *registry = reading->registry;
     struct error            *err = reading->err;
@@ -97,6 +97,7 @@ static enum status read_suite(struct reading *reading, const struct yaml_node *n
         yaml_number(yaml_get(node, "budget_seconds"), 1, WEEK_SECONDS, &suite.budget_seconds, err))
         return err->status;
     if (((item = yaml_get(node, "strict")) && yaml_flag(item, &suite.strict, err)) ||
+        ((item = yaml_get(node, "watched")) && yaml_flag(item, &suite.watched, err)) ||
         ((item = yaml_get(node, "device")) && yaml_text(item, &suite.device, err)) ||
         ((item = yaml_get(node, "max_cases")) && yaml_number(item, 1, 1000000, &suite.max_cases, err)) ||
         ((item = yaml_get(node, "providers")) && read_suite_providers(reading, item, &suite)))

@@ -36,6 +36,7 @@ struct suite {
     size_t             n_providers;
     int64_t            budget_seconds;
     int64_t            max_cases; /* 0: no bound */
+    bool               watched;   /* on the simulator every load and store is watched, of v1 too */
     bool               strict;    /* any skip is too many unless skips.yaml says otherwise */
     bool               meta;      /* about the harness itself: see DESIGN "meta" */
 };

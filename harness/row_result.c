@@ -105,6 +105,10 @@ void row_result_outcome(struct arena *arena, const struct row_result *result, st
     outcome->judged_level = has_level(result);
     if (outcome->judged_level)
         outcome->level = result->judgement->level;
+    if (result->judgement) {
+        outcome->n_schedules = result->judgement->n_schedules;
+        outcome->n_orders = result->judgement->n_orders;
+    }
     outcome->reason = result->reason[0] ? arena_text(arena, result->reason) : NULL;
     outcome->log = result->log[0] ? arena_text(arena, result->log) : NULL;
     outcome->n_differences = result->judgement ? result->judgement->n_differences : 0;

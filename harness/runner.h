@@ -22,6 +22,7 @@ struct outcome {
     int32_t                      attempts;
     int32_t                      n_timeouts, n_crashes; /* unexpected ones among the attempts of a resumed run */
     double                       wall_ms;
+    int32_t                      n_schedules, n_orders; /* as in struct judgement */
     const char                  *reason;
     const char                  *log;
     const struct row_difference *differences;

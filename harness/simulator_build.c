@@ -209,7 +209,7 @@ static void read_message(const char *log, char *message, size_t size)
 /* What both compilers take, and what each needs to leave accesses as they are written. -w: the source's style is not
  * ours to judge. */
 static size_t compile_arguments(const struct build *build, const char **argv, const char *include,
-                                const char *device_include)
+                                const char *device_include, const char *harness)
 {
     static const char *const common[] = {
         "-x", "c++", "-std=gnu++17", "-O2", "-g", "-w", "-fPIC", "-fdata-sections", "-fno-exceptions",
@@ -237,17 +237,19 @@ static size_t compile_arguments(const struct build *build, const char **argv, co
         argv[n++] = own[i];
     argv[n++] = include;
     argv[n++] = device_include;
+    argv[n++] = harness;
     return n;
 }
 
 static enum simulator_build_result compile_file(struct build *build, const char *file, const char *object)
 {
     const char *argv[MAX_ARGUMENTS];
-    char        include[PATH_MAX], device_include[PATH_MAX], log[PATH_MAX], message[MESSAGE_BYTES];
+    char        include[PATH_MAX], device_include[PATH_MAX], harness[PATH_MAX], log[PATH_MAX], message[MESSAGE_BYTES];
     snprintf(include, sizeof include, "-I%s", build->source->project);
     snprintf(device_include, sizeof device_include, "-I%s/" SIMULATOR_FOLDER "/include", build->source->project);
     snprintf(log, sizeof log, "%s/log", build->folder);
-    size_t n = compile_arguments(build, argv, include, device_include);
+    snprintf(harness, sizeof harness, "-I%s/harness", build->source->project);
+    size_t n = compile_arguments(build, argv, include, device_include, harness);
     argv[n++] = "-c";
     argv[n++] = file;
     argv[n++] = "-o";

@@ -84,6 +84,36 @@ done:
     return good;
 }
 
+static bool has_mark(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    for (size_t i = 0; data && i < header->sh_size / header->sh_entsize; i++) {
+        GElf_Sym    symbol;
+        const char *name = gelf_getsym(data, (int)i, &symbol) ? elf_strptr(elf, header->sh_link, symbol.st_name) : NULL;
+        if (name && symbol.st_shndx != SHN_UNDEF && strcmp(name, "simulator_module_mark") == 0)
+            return true;
+    }
+    return false;
+}
+
+bool simulator_object_is_watched(const char *path)
+{
+    int  fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool marked = false;
+    if (fd < 0)
+        return false;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    for (Elf_Scn *section = elf ? elf_nextscn(elf, NULL) : NULL; section && !marked;
+         section = elf_nextscn(elf, section)) {
+        GElf_Shdr header;
+        marked = gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM && has_mark(elf, section, &header);
+    }
+    elf_end(elf);
+    close(fd);
+    return marked;
+}
+
 void simulator_names_clear(struct simulator_names *names)
 {
     for (size_t i = 0; i < names->n; i++)

@@ -16,6 +16,9 @@ struct simulator_names {
  * adds the names of its `extern __shared__` arrays, each once, to *dynamic. False with the cause in `text`. */
 bool simulator_object_prepare(const char *path, struct simulator_names *dynamic, char *text, size_t size);
 
+/* Whether the shared object at the path is a watched module: it carries the mark of module_entry.S. */
+bool simulator_object_is_watched(const char *path);
+
 void simulator_names_clear(struct simulator_names *names);
 
 #endif

@@ -144,6 +144,8 @@ void summary_rerun_line(const struct runner *runner, size_t row, char *text, siz
         append_word(text, size, "--registry");
         append_word(text, size, settings->registries.items[r]);
     }
+    if (settings->watch && strcmp(target->record.backend, "sim") == 0)
+        append_word(text, size, "--watch");
     if (settings->repeat) {
         snprintf(number, sizeof number, "%lld", (long long)settings->repeat);
         append_word(text, size, "--repeat");
@@ -263,6 +265,24 @@ static void print_table(const struct summary *summary, FILE *file)
     }
 }
 
+/* What a device that watches has gone through. */
+static void print_coverage(const struct summary *summary, FILE *file)
+{
+    const struct runner *runner = summary->runner;
+    for (size_t t = 0; t < runner->plan->n_targets; t++) {
+        int64_t schedules = 0, orders = 0;
+        for (size_t row = 0; row < runner->plan->n_rows; row++)
+            if (runner->plan->rows[row].target == t) {
+                schedules += runner->outcomes[row].n_schedules;
+                orders += runner->outcomes[row].n_orders;
+            }
+        if (schedules)
+            fprintf(file, "%s on %s: watched %" PRId64 " launches, each under its schedule; %" PRId64
+                          " distinct orders of threads at atomics\n",
+                    runner->plan->targets[t].description.name, runner->plan->targets[t].device, schedules, orders);
+    }
+}
+
 /* One line that says it all, for the end of a log. */
 static void print_digest(const struct summary *summary, FILE *file)
 {
@@ -297,6 +317,7 @@ void summary_print(const struct summary *summary, FILE *file)
     if (summary->n_notes)
         fputc('\n', file);
     print_table(summary, file);
+    print_coverage(summary, file);
     print_digest(summary, file);
 }
 

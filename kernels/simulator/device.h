@@ -18,6 +18,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#if defined(TOPKCTS_WATCHED)
+#include <cassert>
+#include <cfloat>
+#include <climits>
+#include <cstdio>
+#endif
 #include <cstring>
 #include <type_traits>
 
@@ -301,5 +307,8 @@ SIMULATOR_REDUCE(__reduce_xor_sync, a ^ b)
 #include "device_bits.h"
 #include "device_atomic.h"
 #include "device_amd.h"
+#if defined(TOPKCTS_WATCHED)
+#include "device_host_api.h"
+#endif
 
 #endif

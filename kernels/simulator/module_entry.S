@@ -81,7 +81,6 @@ __tls_get_addr:
 
         /* Tells a module from other objects. */
         .globl simulator_module_mark
-        .hidden simulator_module_mark
         .type simulator_module_mark, @object
         .section .rodata
 simulator_module_mark:

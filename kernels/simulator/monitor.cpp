@@ -22,6 +22,7 @@ bool monitor_is_on;
 
 namespace {
 
+bool          was_on; /* in the last launch */
 const module *where;
 uintptr_t     lds_begin;
 size_t        lds_bytes;
@@ -346,7 +347,7 @@ void hide_unreleased()
 
 void monitor_begin_launch(const module *module_of_kernel, const simulator_launch &launch)
 {
-    monitor_is_on = module_of_kernel != nullptr;
+    was_on = monitor_is_on = module_of_kernel != nullptr;
     simulator_lds_arena = nullptr;
     pending.is_on = false;
     unwritten.is_on = false;
@@ -412,7 +413,7 @@ void monitor_deadlock()
 
 bool monitor_is_lds(uintptr_t address) { return address - lds_begin < lds_bytes; }
 
-uint64_t monitor_atomic_order() { return order_digest(); }
+uint64_t monitor_atomic_order() { return was_on ? order_digest() : 0; }
 
 /* ---- for the call-outs --------------------------------------------------------------------------------------------- */
 
