@@ -7,6 +7,7 @@
 #include "harness/judge.h"
 #include "harness/provider_load.h"
 #include "kernels/simulator/simulator.h"
+#include "kernels/simulator/simulator_bench.h"
 #include "reference/reference.h"
 
 #include <jansson.h>
@@ -220,7 +221,9 @@ enum status command_bench(const struct settings *settings, struct error *err)
         json_dumpf(list, stdout, JSON_INDENT(1));
         putchar('\n');
     } else
-        printf("medians of %d turns, both sides measured in turn in this run\n", TURNS);
+        printf("medians of %d turns, both sides measured in turn in this run\n"
+               "simulator: %.0f ns from one thread to the next, %.0f schedules a second (a block of 256 threads)\n",
+               TURNS, simulator_bench_switch_ns(), simulator_bench_schedules_per_second());
     json_decref(list);
     return err->status;
 }

@@ -238,7 +238,6 @@ PORT_INLINE void small_topk_select(const small_topk_row &row)
         if (SMALL_TOPK_TILE_GUARD(first, row.n)) small_topk_tile(row, first, cut, places);
     }
     block_barrier();
-    SMALL_TOPK_AT_END(row, places);
 }
 
 #ifdef SMALL_TOPK_AS_SOURCE
@@ -257,6 +256,7 @@ extern "C" __global__ void topk_kernel(const float *scores, const int32_t *seq_l
     row.page_table = page_table + b * page_table_stride;
     row.page_size = page_size;
     small_topk_select(row);
+    SMALL_TOPK_AT_END(row, static_cast<unsigned>(row.n));
 }
 
 #else

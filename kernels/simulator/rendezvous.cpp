@@ -179,8 +179,12 @@ void describe(const thread &t, char *text, size_t size)
         if (t.waits == waiting_for::barrier && waits == nullptr) waits = &t;
         if (t.waits == waiting_for::ended) missing = &t;
     }
-    const auto   is_at_barrier = [](const thread *t) { return t != nullptr && t->waits == waiting_for::barrier; };
-    const bool   at_barrier = is_at_barrier(waits) || is_at_barrier(missing);
+    /* One waits in a wave operation, the other at a barrier: whoever is further down the source has skipped what the
+     * other is in. */
+    const auto is_at_barrier = [](const thread *t) { return t != nullptr && t->waits == waiting_for::barrier; };
+    const bool skipped_wave = waits != nullptr && waits->waits == waiting_for::wave && is_at_barrier(missing) &&
+                              std::strcmp(waits->at.file, missing->at.file) == 0 && waits->at.line < missing->at.line;
+    const bool at_barrier = !skipped_wave && (is_at_barrier(waits) || is_at_barrier(missing));
     const auto   kind = at_barrier ? finding_kind::diverged_barrier : finding_kind::diverged_wave;
     char what[200] = "does not run";
     char why[200] = "never comes";

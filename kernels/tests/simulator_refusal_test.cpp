@@ -125,18 +125,18 @@ Test(simulator_refusal, launches_out_of_range)
 
 Test(simulator_refusal, a_barrier_that_some_threads_skip)
 {
-    expect_error(launch_of(skipped_barrier), "deadlock", "waits at the barrier at");
+    expect_error(launch_of(skipped_barrier), "diverged-barrier: kernel", "waits at the barrier at");
     expect_error(launch_of(skipped_barrier), ", block ", "thread 40 has ended");
 }
 
 Test(simulator_refusal, a_barrier_after_one_thread_has_ended)
 {
-    expect_error(launch_of(early_exit), "deadlock: thread 0 waits at the barrier at", "thread 9 has ended");
+    expect_error(launch_of(early_exit), "diverged-barrier: kernel", "thread 9 has ended");
 }
 
 Test(simulator_refusal, a_barrier_met_at_two_places)
 {
-    expect_error(launch_of(two_places), "diverged barrier: thread", "must meet at one barrier");
+    expect_error(launch_of(two_places), "diverged-barrier: kernel", "must meet at one barrier");
 }
 
 Test(simulator_refusal, a_wave_operation_whose_mask_lacks_the_caller)
@@ -146,14 +146,14 @@ Test(simulator_refusal, a_wave_operation_whose_mask_lacks_the_caller)
 
 Test(simulator_refusal, a_wave_operation_whose_partner_waits_elsewhere)
 {
-    expect_error(launch_of(partner_at_barrier), "deadlock: thread 0 waits in the ballot at",
+    expect_error(launch_of(partner_at_barrier), "diverged-wave: kernel",
                  "thread 3 waits at the barrier");
 }
 
 Test(simulator_refusal, a_wave_operation_whose_masks_disagree)
 {
     simulator_launch launch = launch_of(other_mask);
-    expect_error(launch, "deadlock: thread 8 waits in the shuffle at", "mask 0x");
+    expect_error(launch, "diverged-wave: kernel", "mask 0x");
 }
 
 Test(simulator_refusal, lanes_that_ended_do_not_count_in_a_mask)

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Kernel sources, right and wrong, watched on the simulator: the right ones pass, each wrong one fails with the word that
+# its own comment ends in, with kernel, thread and line.
+project=$(cd "$(dirname "$TOPKCTS")/.." && pwd)
+sources=$project/kernels/tests/sources
+cases='uneven-rows/* output-bounds/topk=33,*,outputs=page+raw*'
+bad=0
+
+note() { echo "$1"; bad=1; }
+
+for file in "$sources"/*; do
+    name=$(basename "$file")
+    "$TOPKCTS" run $cases --suite race --fail-fast --device sim --provider "$file" --db s.db >out 2>&1
+    code=$?
+    case $name in
+    right-*) [ $code = 0 ] || { note "$name: exit code $code"; grep ' on sim: ' out; } ;;
+    wrong-*)
+        word=$(sed -n '3s/.* \([a-z-]*\) \*\/$/\1/p' "$file")
+        [ $code = 1 ] || note "$name: exit code $code, expected 1"
+        if [ "$word" = reject ]; then
+            grep -q 'rejects the source.*grid_of_all_blocks_sync' out || note "$name: the compiler's message is missing"
+        else
+            grep -q " on sim: $word: kernel topk_kernel" out || { note "$name: no $word"; grep ' on sim: ' out | head -1; }
+        fi ;;
+    esac
+done
+printf '// no first line\n' >none.hip
+"$TOPKCTS" run --device sim --provider ./none.hip --db s.db >out 2>&1
+[ $? = 2 ] || note "a source without its first line: expected exit code 2"
+exit $bad
