@@ -93,6 +93,14 @@ void settle_unwritten()
     fail_with_finding();
 }
 
+/* A race in the array that was read unwritten is why it was; one elsewhere may follow from what was read. */
+bool same_lds_object(uintptr_t a, uintptr_t b)
+{
+    if (a - lds_begin >= lds_bytes || b - lds_begin >= lds_bytes) return false;
+    if (a >= static_end || b >= static_end) return a >= static_end && b >= static_end;
+    return lds_legal[a - lds_begin] == lds_legal[b - lds_begin];
+}
+
 [[noreturn]] void out_of_bounds(uintptr_t address, unsigned bytes, uint8_t way, uintptr_t pc)
 {
     settle_unwritten();
@@ -102,7 +110,7 @@ void settle_unwritten()
 
 void race(const seen_access &earlier, uintptr_t address, unsigned bytes, uint8_t way, uintptr_t pc)
 {
-    if (unwritten.is_on && address != unwritten.what.address) settle_unwritten();
+    if (unwritten.is_on && !same_lds_object(address, unwritten.what.address)) settle_unwritten();
     finding &f = begin_access(finding_kind::race, address, bytes, way, pc);
     f.before.what = way_names[earlier.way];
     f.before.block = earlier.block == order_block ? simulator_block_index.x : block_index_of(earlier.block);
