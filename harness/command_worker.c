@@ -42,7 +42,7 @@ static int move_away(int fd)
     int           moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)top - 8);
     if (moved < 0)
         return fd;
-    close(fd);
+    provider_call_watch(fd);
     return moved;
 }
 

@@ -294,6 +294,9 @@ static bool call_launch(struct launch_bench *bench, const struct laid_out *laid,
         return false;
     if (code != 0)
         return unsafe(result, "launch returned %d: %s", code, cause);
+    int closed = provider_call_closed_descriptor();
+    if (closed >= 0)
+        return unsafe(result, "closed file descriptor %d, which is not its own", closed);
     return true;
 }
 

@@ -2,8 +2,10 @@
 /* Calls into foreign code; see provider_call.h. */
 #include "harness/provider_call.h"
 
+#include <fcntl.h>
 #include <fenv.h>
 #include <locale.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,6 +106,39 @@ void provider_call_path(const struct topk_provider *provider, void *self, char *
     for (; text && length + 1 < size && text[length]; length++)
         path[length] = text[length] >= 0x20 && text[length] != 0x7f ? text[length] : '?';
     path[length] = '\0';
+}
+
+enum { MAX_WATCHED = 4 };
+static int    watched[MAX_WATCHED];
+static size_t n_watched;
+
+static bool hold(int descriptor)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0)
+        return false;
+    if (null == descriptor)
+        return true;
+    bool held = dup3(null, descriptor, O_CLOEXEC) == descriptor;
+    close(null);
+    return held;
+}
+
+void provider_call_watch(int descriptor)
+{
+    if (n_watched < MAX_WATCHED && hold(descriptor))
+        watched[n_watched++] = descriptor;
+}
+
+int provider_call_closed_descriptor(void)
+{
+    int closed = -1;
+    for (size_t i = 0; i < n_watched; i++)
+        if (fcntl(watched[i], F_GETFD) < 0) {
+            closed = closed < 0 ? watched[i] : closed;
+            hold(watched[i]);
+        }
+    return closed;
 }
 
 void provider_call_close(const struct topk_provider *provider, void *self)

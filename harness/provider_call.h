@@ -32,6 +32,12 @@ int provider_call_launch(const struct topk_provider *provider, void *self, const
  * text, so one without an end does no harm. */
 void provider_call_path(const struct topk_provider *provider, void *self, char *path, size_t size);
 
+/* Puts /dev/null on a descriptor that is nobody's any more, to see whether a provider closes what is not its own. */
+void provider_call_watch(int descriptor);
+
+/* The first watched descriptor that was closed since the last look, -1 when none was. It is then watched anew. */
+int provider_call_closed_descriptor(void);
+
 void provider_call_close(const struct topk_provider *provider, void *self);
 
 #endif

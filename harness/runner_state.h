@@ -21,7 +21,7 @@ enum {
     MAX_CRASHES = 10
 };
 
-/* CLOSING: the worker's last result is held back until its provider has closed, since breaking there is a verdict too. */
+/* CLOSING: the worker's last pass is held back until its provider has closed, since breaking there is a verdict too. */
 enum phase { PHASE_FREE, PHASE_LOADING, PHASE_OPENING, PHASE_READY, PHASE_PREPARING, PHASE_LAUNCHING, PHASE_CLOSING };
 
 /* A place for one worker process. */

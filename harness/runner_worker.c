@@ -132,11 +132,6 @@ static void lose_worker(struct running *running, struct slot *slot, enum verdict
     snprintf(result.reason, sizeof result.reason, "%s: %s%s", phases[phase], what ? what : cause,
              is_dead ? "" : "; the worker could not be killed and was abandoned");
     row_result_take_log(&result, &slot->worker);
-    if (phase == PHASE_CLOSING && slot->held.verdict != VERDICT_PASS) {
-        runner_warn(running, "provider '%s': %s", running->runner->plan->targets[slot->target].description.name,
-                    result.reason);
-        result = slot->held; /* the case has something worse to say of itself */
-    }
     runner_free_worker(running, slot, 0);
     check_device(running, slot->target, !is_dead);
     if (phase == PHASE_READY) /* it broke between two cases: no row is to blame, but nobody should have to guess */
@@ -146,7 +141,7 @@ static void lose_worker(struct running *running, struct slot *slot, enum verdict
         end_row(running, slot, &result);
 }
 
-/* A worker with nothing left to do closes its provider before its last result counts. */
+/* A worker with nothing left to do closes its provider before its last pass counts. */
 static void begin_closing(struct running *running, struct slot *slot, const struct row_result *result)
 {
     slot->held = *result;
@@ -183,7 +178,7 @@ static void take_result(struct running *running, struct slot *slot, const struct
         check_device(running, slot->target, false);
     } else if (result.verdict == VERDICT_ERROR) /* out of memory, most likely: that is not for the next case to suffer */
         runner_free_worker(running, slot, 0);
-    if (slot->phase != PHASE_FREE && (running->stop || !runner_has_row(running, slot->target)))
+    if (result.verdict == VERDICT_PASS && (running->stop || !runner_has_row(running, slot->target)))
         begin_closing(running, slot, &result);
     else
         end_row(running, slot, &result);

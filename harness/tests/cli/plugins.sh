@@ -42,7 +42,7 @@ verdict crash_at_load crash
 verdict abort crash
 verdict exit_zero crash
 verdict corrupts_heap crash
-verdict closes_all_descriptors crash
+verdict closes_all_descriptors fail
 verdict hang_in_launch timeout
 verdict hang_in_open timeout
 verdict ignores_sigterm_and_hangs timeout

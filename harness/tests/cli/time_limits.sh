@@ -37,13 +37,13 @@ run=$(query run.db "select run from runs")
 [ "$(query run.db "select ended_at is not null and exit_code = 1 from runs")" = 1 ] || fail "the books are not closed"
 
 # A flood of messages in the worker's own line is no sign of life for ever, and starves nobody.
-plugin floods "for (;;) if (write(4, (char[]){46, 10}, 2) < 0) _exit(3);"
+plugin floods "for (;;) for (int fd = 1000; fd < 1024; fd++) (void)!write(fd, (char[]){46, 10}, 2);"
 expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 2 --provider ./floods.so --provider reference --timeout 1 --case-timeout 2 --db flood.db
 [ "$(query flood.db "select count(*) from results where provider = 'floods' and verdict = 'timeout'")" = 3 ] || fail "a flood has no limit"
 [ "$(query flood.db "select count(*) from results where provider = 'reference' and verdict <> 'pass'")" = 0 ] || fail "a flood starves others"
 
 # Neither is what is no message at all.
-plugin babbles "static char x[65536]; memset(x, 120, sizeof x); for (;;) for (int fd = 3; fd < 1024; fd++) (void)!write(fd, x, sizeof x);"
+plugin babbles "static char x[65536]; memset(x, 120, sizeof x); for (;;) for (int fd = 1000; fd < 1024; fd++) (void)!write(fd, x, sizeof x);"
 expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./babbles.so --db babble.db
 [ "$(query babble.db "select count(*) from results where verdict = 'crash' and reason like '%it wrote what is no message%'")" = 10 ] || fail "babble is not told apart: $(query babble.db "select reason from results limit 1")"
 
