@@ -12,16 +12,19 @@
 
 /* SHUFFLED: a random permutation. BEST_FIRST, BEST_LAST: sorted; a bounded buffer that fills in arrival order loses the
  * last arrivals, so each is poison for one direction of scan. OUTSIDE: the best at both ends. ONE_THREAD: the best in
- * the columns c, c + 1024, c + 2048 ..., which one thread of any block of up to 1024 visits alone. */
+ * the columns c, c + 1024, c + 2048 ..., which one thread of any block of up to 1024 visits alone. BLOCK_ENDS:
+ * the best in the columns 0, 1024, 2048 ..., then 1023, 2047 ..., then 1, 1025 ...: the first and last of every block of
+ * 1024, where chunks are joined and where narrow indices wrap. */
 enum row_order {
     ROW_ORDER_SHUFFLED,
     ROW_ORDER_BEST_FIRST,
     ROW_ORDER_BEST_LAST,
     ROW_ORDER_OUTSIDE,
-    ROW_ORDER_ONE_THREAD
+    ROW_ORDER_ONE_THREAD,
+    ROW_ORDER_BLOCK_ENDS
 };
 
-/* The names of the enum, in its order: shuffled, best-first, best-last, outside, one-thread. NULL-terminated. */
+/* The names of the enum, in its order: shuffled, best-first, best-last, outside, one-thread, block-ends. NULL-terminated. */
 extern const char *const row_order_choices[];
 
 struct row_placement {

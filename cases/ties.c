@@ -26,13 +26,13 @@ enum ties_boundary {
 
 enum ties_gap { GAP_WIDE, GAP_ULP };
 enum ties_pattern { PATTERN_PLATEAU, PATTERN_QUANTISED, PATTERN_GROUPS, PATTERN_RELU };
-enum ties_plateau { PLATEAU_POSITIVE, PLATEAU_ZERO, PLATEAU_NEGATIVE };
+enum ties_plateau { PLATEAU_POSITIVE, PLATEAU_ZERO, PLATEAU_NEGATIVE, PLATEAU_DENORMAL };
 
 static const char *const boundary_choices[] = {"inside-plateau", "first-slot",  "second-slot", "last-slot",
                                                "plateau-start",  "plateau-end", "anywhere",    NULL};
 static const char *const gap_choices[]      = {"wide", "ulp", NULL};
 static const char *const pattern_choices[]  = {"plateau", "quantised", "groups", "relu", NULL};
-static const char *const plateau_choices[]  = {"positive", "zero", "negative", NULL};
+static const char *const plateau_choices[]  = {"positive", "zero", "negative", "denormal", NULL};
 
 static const struct case_param_spec params[] = {
     {.name = "boundary", .choices = boundary_choices, .fallback = "inside-plateau", .meaning = "where the cut falls"},
@@ -43,7 +43,7 @@ static const struct case_param_spec params[] = {
      .choices  = pattern_choices,
      .fallback = "plateau",
      .meaning  = "one plateau; or normal scores to 1/64; in equal groups of four; or nine in ten cut to zero"},
-    {.name = "plateau", .choices = plateau_choices, .fallback = "positive", .meaning = "the sign of the equal scores"},
+    {.name = "plateau", .choices = plateau_choices, .fallback = "positive", .meaning = "the equal scores: 1.1, 0, -1.1 or 2^-127"},
     {.name = "tied", .low = 1, .high = INT32_MAX, .fallback = "auto", .meaning = "how many scores are equal"},
     {.name = NULL},
 };
@@ -131,6 +131,12 @@ static uint32_t value_at(const struct generator_row *row, int32_t step, int32_t 
     /* 1.1 lies in the middle of its coarse bins: an ulp either way stays inside. */
     static const uint32_t plus  = 0x3F8CCCCD;
     static const uint32_t minus = 0xBF8CCCCD;
+    /* The middle of the denormals; steps of an ulp stay among them. */
+    static const uint32_t denormal = 0x00400000;
+
+    if (row->values[PARAM_PLATEAU] == PLATEAU_DENORMAL) {
+        return float_bits_step(denormal, step * gap);
+    }
 
     if (row->values[PARAM_PLATEAU] != PLATEAU_ZERO) {
         return float_bits_step(row->values[PARAM_PLATEAU] == PLATEAU_POSITIVE ? plus : minus, step * gap);

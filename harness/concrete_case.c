@@ -341,3 +341,18 @@ struct case_spec registry_sequence_spec(const struct concrete_case *concrete, co
         spec.batch = (int32_t)spec.n_lengths;
     return spec;
 }
+
+struct case_spec registry_sweep_spec(const struct concrete_case *concrete, const struct sweep *sweep,
+                                     const int32_t *value)
+{
+    struct sequence_step step = {0};
+    if (sweep->axis == AXIS_TOPK)
+        step.topk = *value;
+    else if (sweep->axis == AXIS_BATCH)
+        step.batch = *value;
+    else {
+        step.lengths = value;
+        step.n_lengths = 1;
+    }
+    return registry_sequence_spec(concrete, &step);
+}

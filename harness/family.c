@@ -35,6 +35,11 @@ const char *outputs_text(enum outputs outputs)
     return outputs_names[outputs];
 }
 
+const char *fixed_axis_text(enum fixed_axis axis)
+{
+    return fixed_axis_names[axis];
+}
+
 /* The text of a ragged length: the rows joined by '+', or a digest of them when that is too long to read. */
 static const char *ragged_text(struct arena *arena, const int32_t *lengths, size_t n)
 {
@@ -428,6 +433,46 @@ static enum status read_sequence(struct reading *reading)
     return STATUS_OK;
 }
 
+/* One range: {axis: topk, from: 1, to: 1024, step: 1}. */
+static enum status read_sweep(struct reading *reading, const struct yaml_node *node, struct sweep *sweep)
+{
+    static const char *const keys[] = {"axis", "from", "to", "step", NULL};
+    static const char *const axes[] = {"topk", "length", "batch", NULL};
+    const char              *axis;
+    int64_t                  low, high, from, to, step = 1;
+    if (yaml_check_keys(node, "sweep", keys, 3, reading->err) ||
+        read_choice(yaml_get(node, "axis"), axes, &axis, reading->err))
+        return reading->err->status;
+    bool is_length = strcmp(axis, "length") == 0;
+    sweep->axis = is_length ? AXIS_LENGTH : strcmp(axis, "topk") == 0 ? AXIS_TOPK : AXIS_BATCH;
+    low = is_length ? 0 : 1;
+    high = is_length ? MAX_LENGTH : sweep->axis == AXIS_TOPK ? MAX_TOPK : MAX_BATCH;
+    if (yaml_number(yaml_get(node, "from"), low, high, &from, reading->err) ||
+        yaml_number(yaml_get(node, "to"), from, high, &to, reading->err) ||
+        (yaml_get(node, "step") && yaml_number(yaml_get(node, "step"), 1, high, &step, reading->err)))
+        return reading->err->status;
+    sweep->from = (int32_t)from;
+    sweep->to = (int32_t)to;
+    sweep->step = (int32_t)step;
+    return STATUS_OK;
+}
+
+static enum status read_sweeps(struct reading *reading)
+{
+    const struct yaml_node *node = yaml_get(reading->node, "sweep");
+    struct family          *family = reading->family;
+    if (!node)
+        return STATUS_OK;
+    if (yaml_check_kind(node, YAML_LIST, "sweep", reading->err))
+        return reading->err->status;
+    family->n_sweeps = node->n_items;
+    family->sweeps = arena_alloc(reading->arena, (node->n_items + 1) * sizeof *family->sweeps);
+    for (size_t i = 0; i < node->n_items; i++)
+        if (read_sweep(reading, &node->items[i], &family->sweeps[i]))
+            return reading->err->status;
+    return STATUS_OK;
+}
+
 static enum status read_limits(struct reading *reading)
 {
     const struct yaml_node *node = yaml_get(reading->node, "limits");
@@ -519,13 +564,13 @@ enum status family_read(struct registry *registry, const struct registry_root *r
                         struct error *err)
 {
     static const char *const keys[] = {"id",     "summary", "fault",  "generator", "matrix",   "source", "params",
-                                       "suites", "requires", "limits", "sequence",  "launches", "origins", "seed",
-                                       NULL};
+                                       "suites", "requires", "limits", "sequence",  "sweep",    "launches", "origins",
+                                       "seed",   NULL};
     struct family            family = {.root = root, .file = node->file, .line = node->line, .seed = 1};
     struct reading           reading = {registry, &registry->arena, &family, node, err};
     if (yaml_check_keys(node, "family", keys, 5, err) || read_plain_keys(&reading) || check_names(&reading) ||
         read_limits(&reading) || read_params(&reading) || read_matrices(&reading) || read_selections(&reading) ||
-        read_requires(&reading) || read_sequence(&reading))
+        read_requires(&reading) || read_sequence(&reading) || read_sweeps(&reading))
         return err->status;
     registry->families = arena_grow(&registry->arena, registry->families, registry->n_families, sizeof family);
     registry->families[registry->n_families++] = family;

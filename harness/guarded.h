@@ -29,6 +29,7 @@ struct guarded {
     size_t         offset;   /* of the payload in memory */
     size_t         bytes;    /* of the payload */
     uint32_t       pattern;
+    size_t         used_from, used_to; /* payload and bands in memory; everything else holds the far pattern */
 };
 
 /* Places a payload of `bytes`, `shift` bytes behind a 256-byte boundary, and writes both guard bands with the pattern.
@@ -48,6 +49,11 @@ const void *guarded_view(struct guarded *buffer, struct error *err);
 /* After guarded_view: the distance in bytes from the payload to the first changed guard byte (negative before it,
  * counted from 0 behind its end); false when both bands are whole. */
 bool guarded_is_damaged(const struct guarded *buffer, int64_t *distance);
+
+/* Whether the memory farther off than the bands was written to since the last call: a store by a wrong row or stride
+ * lands there. Only where the CPU sees the memory; false elsewhere. Reads the whole capacity, so ask once a case. The
+ * distance is as above, and the damage is mended. */
+bool guarded_is_damaged_afar(struct guarded *buffer, int64_t *distance);
 
 void guarded_free(struct guarded *buffer);
 

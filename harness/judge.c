@@ -312,6 +312,43 @@ static void explore(struct judging *judging)
     }
 }
 
+/* One problem of a sweep: made, launched once, judged, forgotten. */
+static void launch_swept(struct judging *judging, const struct sweep *sweep, int32_t value)
+{
+    char                 what[64];
+    struct case_spec     spec = registry_sweep_spec(judging->concrete, sweep, &value);
+    struct case_inputs   inputs = {0};
+    struct problem       problem = {0};
+    struct launch_result result;
+    struct launch_form   form = {.what = what};
+    snprintf(what, sizeof what, "the case with %s %d", fixed_axis_text(sweep->axis), value);
+    if (case_generate(&spec, &inputs, judging->error.text, sizeof judging->error.text)) {
+        judging->error.status = STATUS_BOOKS;
+        return;
+    }
+    if (problem_make(&problem, &inputs, &judging->bench->provider->claims, &judging->error))
+        return;
+    form.turn = judging->turn++;
+    judging->launches++;
+    form.pattern = judging->launches;
+    if (!launch_run(judging->bench, &problem, &form, &result, &judging->error) && result.ran)
+        check_launch(judging, &problem, &form, &result);
+    problem_clear(&problem);
+}
+
+/* The family's sweeps; values of topk beyond the provider's largest are not promised. */
+static void launch_sweeps(struct judging *judging)
+{
+    const struct family *family = judging->concrete->family;
+    int32_t              largest = claims_max_topk(&judging->bench->provider->claims);
+    for (size_t s = 0; s < family->n_sweeps; s++) {
+        const struct sweep *sweep = &family->sweeps[s];
+        int64_t             last = sweep->axis == AXIS_TOPK && largest < sweep->to ? largest : sweep->to;
+        for (int64_t value = sweep->from; value <= last && !is_decided(judging); value += sweep->step)
+            launch_swept(judging, sweep, (int32_t)value);
+    }
+}
+
 /* Plan 2 and 3: other contents in the same buffers, then the case again. */
 static void launch_other_contents(struct judging *judging)
 {
@@ -491,6 +528,14 @@ static void make_problem(struct judging *judging)
         error_no_memory(&judging->error);
 }
 
+/* Memory that is no array's, after all of the case's launches. */
+static void look_afar(struct judging *judging)
+{
+    char where[256];
+    if (!judging->error.status && launch_bench_is_damaged_afar(judging->bench, where, sizeof where))
+        miss(judging, TOPK_LEVEL_SAFE, "one of %d launches: %s", judging->launches, where);
+}
+
 /* The whole plan. False when the provider does not support the case. */
 static bool follow_plan(struct judging *judging, int32_t repeats)
 {
@@ -498,10 +543,11 @@ static bool follow_plan(struct judging *judging, int32_t repeats)
         return false;
     char reason[JUDGE_REASON_BYTES];
     snprintf(reason, sizeof reason, "%s", judging->judgement->reason);
-    void (*const parts[])(struct judging *) = {launch_other_contents, launch_other_company,
-                                               launch_other_memory,   launch_other_streams, launch_graph};
+    void (*const parts[])(struct judging *) = {launch_sweeps,       launch_other_contents, launch_other_company,
+                                               launch_other_memory, launch_other_streams,  launch_graph};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && !is_decided(judging); i++)
         parts[i](judging);
+    look_afar(judging);
     explore(judging);
     if (!launch_other_origin(judging, reason, sizeof reason)) {
         snprintf(judging->judgement->reason, sizeof judging->judgement->reason, "%s", reason);

@@ -13,6 +13,7 @@
  *   7. for families that ask for it: the same kernel by its other origin
  * From `set-repeatable` up, 1 and 3 are compared with each other; from `invariant` up, 2 and 4 to 7 row by row with them,
  * and on the simulator wave size with wave size. `canonical` compares everything with the reference.
+ * A family with sweeps has each of their problems launched once, between 1 and 2.
  * A family with a sequence has its other problems launched before every one of these launches.
  */
 #ifndef TOPKCTS_JUDGE_H

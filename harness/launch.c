@@ -421,6 +421,26 @@ enum status launch_run(struct launch_bench *bench, const struct problem *problem
     return STATUS_OK;
 }
 
+bool launch_bench_is_damaged_afar(struct launch_bench *bench, char *text, size_t size)
+{
+    struct {
+        struct guarded *buffer;
+        const char     *name;
+    } places[] = {{&bench->pages, "page_indices"},    {&bench->raw, "raw_indices"},     {&bench->workspace, "workspace"},
+                  {&bench->seq_lens, "seq_lens"},     {&bench->page_table, "page_table"}, {&bench->scores, "scores"}};
+    bool damaged = false;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        int64_t distance;
+        if (!guarded_is_damaged_afar(places[i].buffer, &distance) || damaged)
+            continue;
+        damaged = true;
+        snprintf(text, size, "wrote far outside its arrays: %" PRId64 " bytes %s %s as it last lay",
+                 distance < 0 ? -distance : distance, distance < 0 ? "before the start of" : "past the end of",
+                 places[i].name);
+    }
+    return damaged;
+}
+
 void launch_bench_clear(struct launch_bench *bench)
 {
     struct guarded *buffers[] = {&bench->scores, &bench->seq_lens, &bench->page_table,

@@ -97,6 +97,10 @@ enum status launch_run(struct launch_bench *bench, const struct problem *problem
 enum status launch_lay_out(struct launch_bench *bench, const struct problem *problem, const struct launch_form *form,
                            struct topk_problem *launch, struct error *err);
 
+/* Whether something was written far from every array since the last call: beyond the guard bands, in memory of the
+ * bench that no launch had a right to. `text` says where. For the end of a case: it reads all of the memory. */
+bool launch_bench_is_damaged_afar(struct launch_bench *bench, char *text, size_t size);
+
 /* The row of the problem at a place of the form. */
 int32_t launch_row_at(const struct launch_form *form, int32_t place);
 

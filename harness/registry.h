@@ -91,6 +91,13 @@ struct sequence_step {
     size_t         n_lengths; /* 0: as in the case */
 };
 
+/* Problems launched once, after the case itself: the case with one axis at every `step`-th value of a range. Finds what
+ * is wrong at a single value that no list would name. */
+struct sweep {
+    enum fixed_axis axis;           /* topk, length or batch */
+    int32_t         from, to, step; /* both ends included */
+};
+
 struct family {
     const char                 *id, *summary, *fault, *source, *generator;
     const char                 *file;
@@ -108,6 +115,8 @@ struct family {
     const char *const          *limits; /* names of provider limits whose values become lengths; NULL-terminated */
     struct sequence_step       *sequence;
     size_t                      n_sequence;
+    struct sweep               *sweeps;
+    size_t                      n_sweeps;
     bool                        both_origins; /* v1 on a GPU also by the origin that is not under test */
     int32_t                     launches; /* at least so many launches a check; 0: the device's number */
     uint64_t                    seed;
@@ -215,6 +224,13 @@ bool registry_case_is_promised(const struct concrete_case *concrete, const struc
 
 /* The spec of a step of the family's sequence. The case's spec must outlive it. */
 struct case_spec registry_sequence_spec(const struct concrete_case *concrete, const struct sequence_step *step);
+
+/* The spec of the case with a sweep's axis at *value. The case's spec and *value must outlive it. */
+struct case_spec registry_sweep_spec(const struct concrete_case *concrete, const struct sweep *sweep,
+                                     const int32_t *value);
+
+/* "topk", "length", ... */
+const char *fixed_axis_text(enum fixed_axis axis);
 
 /* The level a case asks of a provider: its promise, or `valid` where the claim leaves something of the case unranked. */
 enum topk_level registry_case_level(const struct concrete_case *concrete, const struct topk_claims *claims);

@@ -50,8 +50,10 @@
     X(tie_rule)                                                                                                        \
     X(topk_limit_256)                                                                                                  \
     X(topk_limit_512)                                                                                                  \
+    X(topk_limit_600)                                                                                                  \
     X(underfill_plateau)                                                                                               \
     X(write_outside_end)                                                                                               \
+    X(write_outside_far)                                                                                               \
     X(write_outside_neighbour)                                                                                         \
     X(writes_inputs)
 

@@ -111,6 +111,11 @@ Test(row_order, the_best_stand_where_the_name_says)
         cr_assert_eq(row_placement_column(&placement, rank), rank * 1024);
     }
     cr_assert_eq(row_placement_column(&placement, 5), 1);
+    static const uint32_t ends[] = {0, 1024, 2048, 3072, 4096, 1023, 2047, 3071, 4095, 1, 1025};
+    row_placement_init(&placement, ROW_ORDER_BLOCK_ENDS, 5, 0, 5000);
+    for (uint32_t rank = 0; rank < sizeof ends / sizeof ends[0]; rank++) {
+        cr_assert_eq(row_placement_column(&placement, rank), ends[rank], "rank %u", rank);
+    }
 }
 
 Test(count_choice, counts_are_relative_to_topk_and_cut_to_the_row)

@@ -35,7 +35,11 @@ enum spoil {
     SPOIL_BY_NEIGHBOUR,
     SPOIL_BY_BASE,
     SPOIL_REVERSED_ORDER,
-    SPOIL_STALE_ROW
+    SPOIL_STALE_ROW,
+    SPOIL_WRITE_FAR_BEHIND,
+    SPOIL_TOPK_23,
+    SPOIL_LENGTH_77,
+    SPOIL_BATCH_5
 };
 
 static enum spoil spoil;
@@ -138,6 +142,15 @@ static void spoil_row_zero(const struct topk_problem *p)
         if ((uintptr_t)p->scores % 8)
             swap(p->raw_indices, 0, 1), swap(p->page_indices, 0, 1);
         break;
+    case SPOIL_WRITE_FAR_BEHIND: /* past the guard band */
+        p->page_indices[(int64_t)p->batch * p->topk + (GUARD_BYTES + 256) / 4] = 7;
+        break;
+    case SPOIL_TOPK_23:
+    case SPOIL_LENGTH_77:
+    case SPOIL_BATCH_5:
+        if (spoil == SPOIL_TOPK_23 ? p->topk == 23 : spoil == SPOIL_LENGTH_77 ? p->seq_lens[0] == 77 : p->batch == 5)
+            p->raw_indices[1] = p->raw_indices[0];
+        break;
     case SPOIL_REVERSED_ORDER:
         for (int32_t i = 0, j = last; i < j; i++, j--) {
             swap(p->raw_indices, i, j);
@@ -184,7 +197,8 @@ static struct judgement judge_spoilt(enum spoil how, enum topk_level promise, en
 {
     static const struct case_param params[] = {{"boundary", "inside-plateau"}, {"distinct", "2"}};
     const int32_t           lengths[] = {length};
-    struct family           family = {.id = "judge-test", .generator = "ties"};
+    struct sweep            sweeps[] = {{AXIS_TOPK, 1, 40, 1}, {AXIS_LENGTH, 70, 80, 1}, {AXIS_BATCH, 1, 9, 2}};
+    struct family           family = {.id = "judge-test", .generator = "ties", .sweeps = sweeps};
     struct concrete_case    concrete = {.name = "judge-test/one",
                                         .family = &family,
                                         .outputs = OUTPUTS_PAGE_RAW,
@@ -202,6 +216,7 @@ static struct judgement judge_spoilt(enum spoil how, enum topk_level promise, en
     struct device           device;
     struct error            err = {0};
     struct judgement        judgement;
+    family.n_sweeps = how >= SPOIL_TOPK_23 ? 3 : 0;
     provider.launch = spoilt_launch;
     provider.workspace_bytes = no_workspace_bytes;
     provider.claims = (struct topk_claims){.level = promise, .tie = tie};
@@ -248,6 +263,18 @@ Test(judge, unsafe_answers_reach_no_level)
     expect_level(SPOIL_WRITE_SCORE, TOPK_LEVEL_NONE, "changed its input scores at element 5");
     expect_level(SPOIL_LEAVE_SLOT, TOPK_LEVEL_NONE, "raw_indices[0] was never written");
     expect_level(SPOIL_LEAVE_PADDING, TOPK_LEVEL_NONE, "raw_indices[15] was never written");
+}
+
+Test(judge, a_write_past_the_guard_bands_is_seen)
+{
+    expect_level(SPOIL_WRITE_FAR_BEHIND, TOPK_LEVEL_NONE, "bytes past the end of page_indices");
+}
+
+Test(judge, a_sweep_finds_what_is_wrong_at_one_value)
+{
+    expect_level(SPOIL_TOPK_23, TOPK_LEVEL_SAFE, "the case with topk 23");
+    expect_level(SPOIL_LENGTH_77, TOPK_LEVEL_SAFE, "the case with length 77");
+    expect_level(SPOIL_BATCH_5, TOPK_LEVEL_SAFE, "the case with batch 5");
 }
 
 Test(judge, wrong_answers_are_safe_and_no_more)

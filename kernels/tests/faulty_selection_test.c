@@ -232,6 +232,10 @@ Test(faulty_selection, topk_is_a_compiled_limit)
     CAUGHT("topk-limit-512", &host);
     host = host_problem_open(1, 3000, 512, 64);
     SPARED("topk-limit-512", &host);
+    host = host_problem_open(1, 3000, 600, 64);
+    CAUGHT("topk-limit-600", &host);
+    host = host_problem_open(1, 3000, 601, 64);
+    SPARED("topk-limit-600", &host);
     host = host_problem_open(1, 3000, 257, 64);
     CAUGHT("topk-limit-256", &host);
     host = host_problem_open(1, 3000, 256, 64);
