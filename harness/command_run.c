@@ -73,7 +73,7 @@ static struct store_provider store_provider_of(struct books *books, const struct
                                                const struct target *target)
 {
     char claims[256];
-    bool is_ours = strcmp(target->description.origin, "plugin") != 0;
+    bool is_ours = strcmp(target->description.origin, "plugin") != 0 && strcmp(target->description.origin, "process") != 0;
     claims_format(&target->description.claims, claims, sizeof claims);
     return (struct store_provider){
         .name = target->description.name,
@@ -144,6 +144,12 @@ static enum status store_plan(struct books *books, const struct settings *settin
     struct store_planned  *planned = arena_alloc(&plan->arena, plan->n_rows * sizeof *planned);
     int64_t               *row_ids = arena_alloc(&plan->arena, plan->n_rows * sizeof *row_ids);
     fill_parties(books, settings, &parties);
+    for (size_t t = 0; t < plan->n_targets; t++) {
+        const struct provider_description *provider = &plan->targets[t].description;
+        books->environment = provenance_add_versions(books->environment, provider->name, provider->versions);
+        if (!books->environment)
+            return error_no_memory(err);
+    }
     fill_rows(books, &parties, planned);
     store_now(books->started_at);
     struct store_run run = {

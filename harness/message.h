@@ -6,9 +6,9 @@
  *
  *     runner to worker    {"do": "open", "device": "host"}     {"do": "case", "name": "...", "repeats": 0}
  *     worker to runner    {"say": "provider", ...}    {"say": "opened"}    {"say": "failed", "reason": "..."}
- *                         {"say": "unusable", ...}    {"say": "result", ...}    .
+ *                         {"say": "unusable", ...}    {"say": "absent", ...}    {"say": "result", ...}    .
  *
- * The worker says `provider` (or `unusable`) by itself after loading; every `do` is answered once.
+ * The worker says `provider` (or `unusable`, or `absent`) by itself after loading; every `do` is answered once.
  */
 #ifndef TOPKCTS_MESSAGE_H
 #define TOPKCTS_MESSAGE_H
@@ -22,6 +22,7 @@ enum message_kind {
     MESSAGE_CASE,     /* text: name, repeats */
     MESSAGE_PROVIDER, /* provider */
     MESSAGE_UNUSABLE, /* text: why it cannot be a provider */
+    MESSAGE_ABSENT,   /* text: why it is not available here; after loading or for open */
     MESSAGE_OPENED,
     MESSAGE_FAILED,   /* text: why the provider's open failed */
     MESSAGE_RESULT,   /* judgement */
@@ -32,6 +33,7 @@ enum message_kind {
 /* What the runner knows of a provider without having loaded it. */
 struct provider_description {
     char               name[128], version[64], origin[16], digest[DIGEST_HEX];
+    char               versions[768]; /* of a process, what it reported of its libraries: a JSON object, or "" */
     enum topk_memory   memory;
     struct topk_claims claims;
     struct topk_limit *limits; /* in the arena; ends with a NULL name */

@@ -31,6 +31,10 @@ void provenance_host(char name[256]);
  * HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES as their value or null when unset. */
 char *provenance_environment(void);
 
+/* Takes the text of an environment object and gives it back with "providers": {provider: versions} added, `versions`
+ * being a JSON object. Frees what it was given when that had to change; NULL when out of memory. */
+char *provenance_add_versions(char *environment, const char *provider, const char *versions);
+
 /* Whether the environment overrides a GPU's identity; the variable's name is written to *variable. */
 bool provenance_overrides_identity(const char **variable);
 
