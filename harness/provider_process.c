@@ -33,6 +33,7 @@ static struct {
     size_t               room_bytes;
     bool                 broken, unavailable;
     char                 device[64];
+    char                 path[64]; /* of the last launch */
     char                 name[128], version[64], limit_names[MAX_LIMITS][64];
     char                *versions;
     struct topk_limit    limits[MAX_LIMITS + 1];
@@ -154,8 +155,10 @@ static const char *reason_of(const json_t *answer)
 /* Waits for `wanted`; anything else is a failure with its reason in err. */
 static int expect(const char *wanted, char *err, size_t err_size)
 {
-    json_t *answer = hear();
-    int     failed = !says(answer, wanted);
+    json_t     *answer = hear();
+    int         failed = !says(answer, wanted);
+    const char *path = json_string_value(json_object_get(answer, "path"));
+    snprintf(process.path, sizeof process.path, "%s", path ? path : "");
     process.unavailable = says(answer, "unavailable");
     if (failed && (says(answer, "failed") || process.unavailable))
         snprintf(err, err_size, "%s", reason_of(answer));
@@ -316,6 +319,12 @@ static int process_launch(void *self, const struct topk_problem *p, char *err, s
     return 0;
 }
 
+static const char *process_path(void *self)
+{
+    (void)self;
+    return process.path[0] ? process.path : NULL;
+}
+
 static void process_close(void *self)
 {
     (void)self;
@@ -452,6 +461,7 @@ static enum status take_hello(const json_t *hello, const char *command, bool *un
                                               .memory = TOPK_MEMORY_HOST,
                                               .open = process_open,
                                               .launch = process_launch,
+                                              .path = process_path,
                                               .close = process_close};
     if (json_is_true(json_object_get(hello, "supports")))
         process.provider.supports = process_supports;

@@ -15,7 +15,8 @@
  *                      "scores": {"offset": 0, "shape": [batch, max_seq_len], "stride": elements}, "seq_lens": {..},
  *                      "page_table": {..}, "page_indices": {"offset": .., "shape": [batch, topk], "stride": topk},
  *                      "raw_indices": {..}}                       the outputs that are wanted, one or both
- *     answers         {"say": "opened"}   {"say": "done"}         the order is carried out
+ *     answers         {"say": "opened"}   {"say": "done"}         the order is carried out; done may add "path": "..",
+ *                                                                 the inner path that served the launch
  *                     {"say": "yes"}      {"say": "no", "reason": ".."}   to supports
  *                     {"say": "failed", "reason": ".."}           it is not: a failure of the provider
  *                     {"say": "unavailable", "reason": ".."}      to hello or open: absent here, a skip

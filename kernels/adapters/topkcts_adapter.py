@@ -51,6 +51,15 @@ def lacking(reason):
     raise Lacking(reason)
 
 
+_path = None
+
+
+def note_path(path):
+    """Says which inner path serves the launches from now on; it is stored with each result."""
+    global _path
+    _path = path
+
+
 class _Line:
     """The two ends of the line to topkcts."""
 
@@ -188,7 +197,7 @@ class _Server:
             return {"say": "no", "reason": why} if why else {"say": "yes"}
         if order["do"] == "launch":
             _launch(self.select, self.tensors, self.device, self.room, order)
-            return {"say": "done"}
+            return {"say": "done", "path": _path} if _path else {"say": "done"}
         return {"say": "failed", "reason": "no order '%s' in protocol %d" % (order["do"], PROTOCOL)}
 
 
