@@ -10,12 +10,14 @@
 #include "harness/junit.h"
 #include "harness/project.h"
 #include "harness/provenance.h"
+#include "harness/provenance_files.h"
 #include "harness/resume.h"
 #include "harness/run_lock.h"
 #include "harness/summary.h"
 #include "harness/version.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +44,20 @@ static enum status open_output(const char *path, const char *mode, FILE **file, 
     return STATUS_OK;
 }
 
+/* What --source stands for goes to the environment as "source". */
+static enum status add_source(struct books *books, const struct settings *settings, struct error *err)
+{
+    json_t *source = provenance_files(settings->source, settings->source_base, err);
+    json_t *environment = json_loads(books->environment, 0, NULL);
+    if (!err->status && json_object_set(environment, "source", source) == 0) {
+        free(books->environment);
+        books->environment = json_dumps(environment, JSON_COMPACT);
+    }
+    json_decref(source);
+    json_decref(environment);
+    return err->status;
+}
+
 static enum status read_provenance(struct books *books, const struct settings *settings, struct error *err)
 {
     const char *variable;
@@ -50,6 +66,8 @@ static enum status read_provenance(struct books *books, const struct settings *s
                          variable);
     provenance_host(books->host);
     books->environment = provenance_environment();
+    if (settings->source && books->environment && add_source(books, settings, err))
+        return err->status;
     books->argv = project_arguments_json();
     if (!books->environment || !books->argv)
         return error_no_memory(err);

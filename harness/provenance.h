@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a run comes from: the git state of a folder, the machine, the tool-chains and the environment variables that
- * steer a GPU run time. The only code that talks to libgit2.
+ * steer a GPU run time. With provenance_files.c the only code that talks to libgit2.
  */
 #ifndef TOPKCTS_PROVENANCE_H
 #define TOPKCTS_PROVENANCE_H
