@@ -38,7 +38,7 @@ cuda:*) target=${TARGET:-sm_90} ;;
 *) target=${TARGET:-gfx942} ;;
 esac
 if PYTHON=$python sh "$here/build_sglang_v1.sh" "${database%.db}-sglang-v1.so" "$target"; then
-    judge "./${database%.db}-sglang-v1.so"
+    case $database in */*) judge "${database%.db}-sglang-v1.so" ;; *) judge "./${database%.db}-sglang-v1.so" ;; esac
 else
     echo "== SGLang's v1 source was not built: see above"
 fi
