@@ -28,7 +28,7 @@ Q := $(if $(V),,@)
 
 BUILD_PACKAGES := gcc g++ pkg-config libsqlite3-dev libyaml-dev libxxhash-dev libgit2-dev libjansson-dev \
                   libzstd-dev libxml2-dev libboost-context-dev libdw-dev sqlite3
-TEST_PACKAGES := libcriterion-dev python3 slurmctld slurmd slurm-client munge
+TEST_PACKAGES := libcriterion-dev python3 python3-numpy python3-torch slurmctld slurmd slurm-client munge
 LINT_PACKAGES := clang clang-tidy cppcheck libclang-rt-14-dev
 LIBRARIES := sqlite3 yaml-0.1 libxxhash libgit2 jansson libzstd libxml-2.0 libdw libelf
 

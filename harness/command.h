@@ -17,6 +17,8 @@ enum status command_list(const struct settings *settings, struct error *err);
 enum status command_show(const struct settings *settings, struct error *err);
 enum status command_check(const struct settings *settings, struct error *err);
 enum status command_run(const struct settings *settings, struct error *err);
+enum status command_gate(const struct settings *settings, struct error *err);
+enum status command_evidence(const struct settings *settings, struct error *err);
 enum status command_bench(const struct settings *settings, struct error *err);
 enum status command_merge(const struct settings *settings, struct error *err);
 enum status command_exclude(const struct settings *settings, struct error *err);

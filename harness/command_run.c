@@ -10,12 +10,14 @@
 #include "harness/junit.h"
 #include "harness/project.h"
 #include "harness/provenance.h"
+#include "harness/provenance_files.h"
 #include "harness/resume.h"
 #include "harness/run_lock.h"
 #include "harness/summary.h"
 #include "harness/version.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +45,20 @@ static enum status open_output(const char *path, const char *mode, FILE **file, 
     return STATUS_OK;
 }
 
+/* What --source stands for goes to the environment as "source". */
+static enum status add_source(struct books *books, const struct settings *settings, struct error *err)
+{
+    json_t *source = provenance_files(settings->source, settings->source_base, err);
+    json_t *environment = json_loads(books->environment, 0, NULL);
+    if (!err->status && json_object_set(environment, "source", source) == 0) {
+        free(books->environment);
+        books->environment = json_dumps(environment, JSON_COMPACT);
+    }
+    json_decref(source);
+    json_decref(environment);
+    return err->status;
+}
+
 static enum status read_provenance(struct books *books, const struct settings *settings, struct error *err)
 {
     const char *variable;
@@ -51,6 +67,8 @@ static enum status read_provenance(struct books *books, const struct settings *s
                          variable);
     provenance_host(books->host);
     books->environment = provenance_environment();
+    if (settings->source && books->environment && add_source(books, settings, err))
+        return err->status;
     books->argv = project_arguments_json();
     if (!books->environment || !books->argv)
         return error_no_memory(err);
@@ -74,7 +92,7 @@ static struct store_provider store_provider_of(struct books *books, const struct
                                                const struct target *target)
 {
     char claims[256];
-    bool is_ours = strcmp(target->description.origin, "plugin") != 0;
+    bool is_ours = strcmp(target->description.origin, "plugin") != 0 && strcmp(target->description.origin, "process") != 0;
     claims_format(&target->description.claims, claims, sizeof claims);
     return (struct store_provider){
         .name = target->description.name,
@@ -145,6 +163,12 @@ static enum status store_plan(struct books *books, const struct settings *settin
     struct store_planned  *planned = arena_alloc(&plan->arena, plan->n_rows * sizeof *planned);
     int64_t               *row_ids = arena_alloc(&plan->arena, plan->n_rows * sizeof *row_ids);
     fill_parties(books, settings, &parties);
+    for (size_t t = 0; t < plan->n_targets; t++) {
+        const struct provider_description *provider = &plan->targets[t].description;
+        books->environment = provenance_add_versions(books->environment, provider->name, provider->versions);
+        if (!books->environment)
+            return error_no_memory(err);
+    }
     fill_rows(books, &parties, planned);
     store_now(books->started_at);
     struct store_run run = {

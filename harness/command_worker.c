@@ -9,6 +9,7 @@
 #include "harness/message.h"
 #include "harness/provider_call.h"
 #include "harness/provider_gpu.h"
+#include "harness/provider_process.h"
 #include "harness/provider_watched.h"
 #include "harness/worker_process.h"
 
@@ -19,6 +20,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+enum { GPU_REPEATS = 10 };
 
 struct worker {
     const struct settings *settings;
@@ -94,10 +97,15 @@ static void open_provider(struct worker *worker, const char *device)
 {
     struct error err = {0};
     char         why[512] = "";
-    if (device_open(&worker->device, device, &err)) {
+    /* A process keeps its tensors on the device by itself: what the harness holds stays in host memory. */
+    bool on_its_own = worker->loaded.is_process && device_is_gpu(device);
+    if (device_open(&worker->device, on_its_own ? "host" : device, &err)) {
         say_text(MESSAGE_UNUSABLE, err.text);
         return;
     }
+    if (on_its_own)
+        worker->device.default_repeats = GPU_REPEATS;
+    process_set_device(device);
     /* Before the first case, so that as little as possible is in flight while it is. */
     if (!worker->has_registry && project_load_registry(worker->settings, false, &worker->registry, &err)) {
         say_text(MESSAGE_UNUSABLE, err.text);
@@ -118,7 +126,10 @@ static void open_provider(struct worker *worker, const char *device)
     if (code != 0) {
         char text[600];
         snprintf(text, sizeof text, "open returned %d: %s", code, why);
-        say_text(MESSAGE_FAILED, text);
+        if (worker->loaded.is_process && process_is_unavailable())
+            say_text(MESSAGE_ABSENT, why);
+        else
+            say_text(MESSAGE_FAILED, text);
         return;
     }
     worker->is_open = true;
@@ -183,7 +194,8 @@ enum status command_worker(const struct settings *settings, struct error *err)
     struct provider_place place = {settings->devices.n ? settings->devices.items[0] : NULL, settings->origin, settings->watch};
     if (provider_find(settings->providers.items[0], &name, &cause) ||
         provider_load(&name, place.device ? &place : NULL, &worker.loaded, &cause)) {
-        say_text(MESSAGE_UNUSABLE, cause.text);
+        say_text(worker.loaded.unavailable ? MESSAGE_ABSENT : MESSAGE_UNUSABLE, cause.text);
+        provider_unload(&worker.loaded);
         return STATUS_OK;
     }
     message_describe(&worker.loaded, &hello.provider);

@@ -22,6 +22,8 @@ static const struct {
     {"check", COMMAND_CHECK, command_check, "", "validate the registry; --update after adding a case"},
     {"devices", COMMAND_DEVICES, command_devices, "", "what can run here, and why not the rest"},
     {"providers", COMMAND_PROVIDERS, command_providers, "", "kernels that are built in, with their promises"},
+    {"gate", COMMAND_GATE, command_gate, "[PATTERN..]", "prove a fix: --red must fail where --green passes"},
+    {"evidence", COMMAND_EVIDENCE, command_evidence, "RUN..", "what runs prove, as Markdown, with all that identifies it"},
     {"bench", COMMAND_BENCH, command_bench, "", "how fast the suite itself is, as ratios to named baselines"},
     {"compare", COMMAND_COMPARE, command_compare, "A B",
      "two runs, labels, devices or providers: SAME FIXED BROKEN NEW GONE DIFFERS"},

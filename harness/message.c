@@ -3,6 +3,7 @@
 #include "harness/message.h"
 
 #include "harness/claims.h"
+#include "harness/provider_process.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 static const char *const kind_names[] = {
     [MESSAGE_OPEN] = "open",         [MESSAGE_CASE] = "case",     [MESSAGE_PROVIDER] = "provider",
     [MESSAGE_UNUSABLE] = "unusable", [MESSAGE_OPENED] = "opened", [MESSAGE_FAILED] = "failed",
-    [MESSAGE_RESULT] = "result",     [MESSAGE_CLOSED] = "closed",
+    [MESSAGE_RESULT] = "result",     [MESSAGE_CLOSED] = "closed", [MESSAGE_ABSENT] = "absent",
 };
 
 /* Text of a foreign provider may be anything; JSON wants UTF-8. */
@@ -49,9 +50,9 @@ static json_t *provider_json(const struct provider_description *provider)
         json_array_append_new(claims, json_integer(members[i]));
     for (const struct topk_limit *limit = provider->limits; limit && limit->name; limit++)
         json_array_append_new(limits, json_pack("[o, I]", text_json(limit->name), (json_int_t)limit->value));
-    return json_pack("{s:o, s:o, s:s, s:s, s:i, s:o, s:o}", "name", text_json(provider->name), "version",
+    return json_pack("{s:o, s:o, s:s, s:s, s:i, s:o, s:o, s:o}", "name", text_json(provider->name), "version",
                      text_json(provider->version), "origin", provider->origin, "digest", provider->digest, "memory",
-                     (int)provider->memory, "claims", claims, "limits", limits);
+                     (int)provider->memory, "claims", claims, "limits", limits, "versions", text_json(provider->versions));
 }
 
 static void read_provider(const json_t *json, struct arena *arena, struct provider_description *provider)
@@ -62,6 +63,7 @@ static void read_provider(const json_t *json, struct arena *arena, struct provid
     copy_text(provider->version, sizeof provider->version, json, "version");
     copy_text(provider->origin, sizeof provider->origin, json, "origin");
     copy_text(provider->digest, sizeof provider->digest, json, "digest");
+    copy_text(provider->versions, sizeof provider->versions, json, "versions");
     provider->memory = (enum topk_memory)number_of(json, "memory");
     for (size_t i = 0; i < sizeof provider->claims / sizeof *members; i++)
         members[i] = (unsigned)json_integer_value(json_array_get(claims, i));
@@ -237,6 +239,9 @@ void message_describe(const struct loaded_provider *loaded, struct provider_desc
     snprintf(description->version, sizeof description->version, "%s", loaded->provider->version);
     snprintf(description->origin, sizeof description->origin, "%s", loaded->origin);
     memcpy(description->digest, loaded->digest, sizeof description->digest);
+    /* Longer than there is room for would be cut in the middle, and no JSON. */
+    if (loaded->is_process && strlen(process_versions()) < sizeof description->versions)
+        snprintf(description->versions, sizeof description->versions, "%s", process_versions());
     /* Only read on the way out. */
     description->limits = (struct topk_limit *)(uintptr_t)loaded->provider->limits;
 }

@@ -6,9 +6,10 @@
  *
  *     runner to worker    {"do": "open", "device": "host"}     {"do": "case", "name": "...", "repeats": 0}
  *     worker to runner    {"say": "provider", ...}    {"say": "opened"}    {"say": "failed", "reason": "..."}
- *                         {"say": "unusable", ...}    {"say": "result", ...}    {"say": "closed"}    .
+ *                         {"say": "unusable", ...}    {"say": "absent", ...}    {"say": "result", ...}
+ *                         {"say": "closed"}    .
  *
- * The worker says `provider` (or `unusable`) by itself after loading; every `do` is answered once. When the runner closes
+ * The worker says `provider` (or `unusable`, or `absent`) by itself after loading; every `do` is answered once. When the runner closes
  * its end, the worker closes the provider, says `closed` and ends with exit code 0; anything else is a provider that broke
  * on its way out. Every line of a worker also begins with a newline, so that what a provider may have written into the
  * pipe spoils no message.
@@ -25,6 +26,7 @@ enum message_kind {
     MESSAGE_CASE,     /* text: name, repeats */
     MESSAGE_PROVIDER, /* provider */
     MESSAGE_UNUSABLE, /* text: why it cannot be a provider */
+    MESSAGE_ABSENT,   /* text: why it is not available here; after loading or for open */
     MESSAGE_OPENED,
     MESSAGE_FAILED,   /* text: why the provider's open failed */
     MESSAGE_RESULT,   /* judgement */
@@ -36,6 +38,7 @@ enum message_kind {
 /* What the runner knows of a provider without having loaded it. */
 struct provider_description {
     char               name[128], version[64], origin[16], digest[DIGEST_HEX];
+    char               versions[768]; /* of a process, what it reported of its libraries: a JSON object, or "" */
     enum topk_memory   memory;
     struct topk_claims claims;
     struct topk_limit *limits; /* in the arena; ends with a NULL name */

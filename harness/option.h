@@ -26,6 +26,8 @@ enum command_bit {
     COMMAND_RUN = 1 << 5,
     COMMAND_WORKER = 1 << 6,
     COMMAND_BENCH = 1 << 7,
+    COMMAND_GATE = 1 << 16,
+    COMMAND_EVIDENCE = 1 << 17,
     COMMAND_PLUGIN = 1 << 18,
     COMMAND_CODE_OBJECTS = 1 << 19,
     COMMAND_MERGE = 1 << 20,
@@ -60,6 +62,9 @@ struct settings {
     const char        *html;       /* folder of the pages */
     const char        *suite, *database, *label, *origin, *source, *dump, *json_lines, *markdown;
     const char        *shard, *resume, *junit;
+    const char        *source_base;                             /* a commit */
+    const char        *red, *green, *red_source, *green_source; /* of a gate */
+    struct option_list carried, attached, same;                 /* of evidence */
     const char        *targets;
     bool               jit;
     int64_t            repeat, retry, timeout, jobs;

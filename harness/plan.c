@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOAD_MILLISECONDS = 10000, LOAD_PROGRAM_MILLISECONDS = 120000, LOAD_GPU_MILLISECONDS = 60000 };
+enum { LOAD_MILLISECONDS = 10000, LOAD_PROGRAM_MILLISECONDS = 120000, LOAD_GPU_MILLISECONDS = 60000,
+       OPEN_PROGRAM_MILLISECONDS = 600000 };
 
 struct planning {
     struct plan           *plan;
@@ -55,6 +56,13 @@ int plan_launch_milliseconds(const struct settings *settings, const struct targe
     return strcmp(target->record.backend, "host") == 0 ? 10000 : 60000;
 }
 
+int plan_open_milliseconds(const struct settings *settings, const struct target *target)
+{
+    if (process_is_named(target->provider) && settings->timeout == 0)
+        return OPEN_PROGRAM_MILLISECONDS;
+    return plan_launch_milliseconds(settings, target);
+}
+
 bool plan_is_gpu(const struct target *target)
 {
     return strcmp(target->record.backend, "host") != 0 && strcmp(target->record.backend, "sim") != 0;
@@ -87,6 +95,16 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* The last line that a worker printed, cut from its log; "" when there is none. */
+static const char *last_line(struct worker_process *worker)
+{
+    while (worker->log_used > 0 && (worker->log[worker->log_used - 1] == '\n' || worker->log_used == WORKER_LOG_BYTES))
+        worker->log_used--;
+    worker->log[worker->log_used] = '\0';
+    char *start = strrchr(worker->log, '\n');
+    return start ? start + 1 : worker->log;
+}
+
 /* Asks a provider who it is, in a worker. */
 static enum status ask(struct planning *planning, struct target *target)
 {
@@ -105,7 +123,11 @@ static enum status ask(struct planning *planning, struct target *target)
         if (news == WORKER_NOTHING)
             worker_wait(&one, 1, 50);
     }
-    if (news == WORKER_MESSAGE && answer.kind == MESSAGE_UNUSABLE && target->device && device_is_gpu(target->device)) {
+    if (news == WORKER_MESSAGE && answer.kind == MESSAGE_ABSENT) {
+        target->load_verdict = VERDICT_SKIP;
+        target->load_failure = arena_text(&planning->plan->arena, answer.text);
+    } else if (news == WORKER_MESSAGE && answer.kind == MESSAGE_UNUSABLE && target->device &&
+               device_is_gpu(target->device) && !process_is_named(target->provider)) {
         /* The machine lacks a compiler or a code object: an error of every row, on the books. */
         target->load_verdict = VERDICT_ERROR;
         target->load_failure = arena_text(&planning->plan->arena, answer.text);
@@ -121,7 +143,8 @@ static enum status ask(struct planning *planning, struct target *target)
         worker_await_exit(&worker);
         worker_cause(&worker, cause, sizeof cause);
         target->load_verdict = VERDICT_CRASH;
-        target->load_failure = arena_format(&planning->plan->arena, "while the provider was loaded: %s", cause);
+        target->load_failure = arena_format(&planning->plan->arena, "while the provider was loaded: %s%s%s", cause,
+                                            last_line(&worker)[0] ? "; it printed last: " : "", last_line(&worker));
     }
     worker_stop(&worker, news == WORKER_MESSAGE ? 1000 : 0, NULL, 0);
     return planning->err->status;
@@ -138,6 +161,12 @@ static enum status describe_unasked(struct planning *planning, const struct prov
                                                  .origin = "plugin",
                                                  .version = "unknown"};
     snprintf(description->name, sizeof description->name, "%s", slash ? slash + 1 : name->text);
+    if (name->kind == PROVIDER_PROCESS) {
+        process_stem(name->text, description->name, sizeof description->name);
+        snprintf(description->origin, sizeof description->origin, "process");
+        process_digest(name->text, description->digest);
+        return STATUS_OK;
+    }
     if (name->kind == PROVIDER_BUILTIN) {
         description->claims = name->builtin->provider->claims;
         snprintf(description->origin, sizeof description->origin, "%s",
@@ -204,7 +233,7 @@ static enum status add_targets(struct planning *planning, const char *provider, 
     size_t               added = 0;
     if (provider_find(provider, &name, planning->err))
         return planning->err->status;
-    bool each = provider_depends_on_device(&name);
+    bool each = provider_depends_on_device(&name) || name.kind == PROVIDER_PROCESS;
     if (!each && identify(planning, &name, &asked))
         return planning->err->status;
     asked.fault = name.builtin ? name.builtin->fault : NULL;

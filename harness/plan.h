@@ -63,6 +63,9 @@ enum status plan_select(const struct settings *settings, const struct registry *
 /* How long a target's device lets one launch take, in milliseconds. */
 int plan_launch_milliseconds(const struct settings *settings, const struct target *target);
 
+/* How long a provider's open may take: as long as a launch, but a process may compile what it is going to call. */
+int plan_open_milliseconds(const struct settings *settings, const struct target *target);
+
 /* Bytes of memory a worker of this run may take; 0: no bound. */
 int64_t plan_worker_memory(const struct settings *settings);
 

@@ -273,6 +273,25 @@ char *provenance_environment(void)
     return text;
 }
 
+char *provenance_add_versions(char *environment, const char *provider, const char *versions)
+{
+    json_t *object = json_loads(environment, 0, NULL), *reported = json_loads(versions, 0, NULL), *providers;
+    char   *text = NULL;
+    if (!json_is_object(object) || !json_is_object(reported)) {
+        json_decref(object);
+        json_decref(reported);
+        return environment;
+    }
+    providers = json_object_get(object, "providers");
+    if (!providers && json_object_set_new(object, "providers", json_object()) == 0)
+        providers = json_object_get(object, "providers");
+    if (json_object_set_new(providers, provider, reported) == 0)
+        text = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    free(environment);
+    return text;
+}
+
 bool provenance_overrides_identity(const char **variable)
 {
     static _Thread_local char name[64];

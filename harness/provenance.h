@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a run comes from: the git state of a folder, the machine, the tool-chains and the environment variables that
- * steer a GPU run time. The only code that talks to libgit2.
+ * steer a GPU run time. With provenance_files.c the only code that talks to libgit2.
  */
 #ifndef TOPKCTS_PROVENANCE_H
 #define TOPKCTS_PROVENANCE_H
@@ -30,6 +30,10 @@ void provenance_host(char name[256]);
  * (/run/.containerenv, /.dockerenv, environment), and HSA_OVERRIDE_GFX_VERSION, ROCR_VISIBLE_DEVICES,
  * HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES as their value or null when unset. */
 char *provenance_environment(void);
+
+/* Takes the text of an environment object and gives it back with "providers": {provider: versions} added, `versions`
+ * being a JSON object. Frees what it was given when that had to change; NULL when out of memory. */
+char *provenance_add_versions(char *environment, const char *provider, const char *versions);
 
 /* Whether the environment overrides a GPU's identity; the variable's name is written to *variable. */
 bool provenance_overrides_identity(const char **variable);

@@ -6,6 +6,7 @@
 #include "harness/device.h"
 #include "harness/kernel_source.h"
 #include "harness/provider_gpu.h"
+#include "harness/provider_process.h"
 #include "harness/provider_watched.h"
 #include "harness/simulator_object.h"
 
@@ -33,7 +34,7 @@ static enum status no_such_provider(const char *text, struct error *err)
     }
     return error_set(err, STATUS_USAGE,
                      "no provider '%s'; there are %s, %zu planted faults named faulty/NAME ('topkcts providers' lists "
-                     "them), plugins by path (./mine.so) and kernel sources (./mine.hip, ./mine.cu)",
+                     "them), plugins by path (./mine.so), kernel sources (./mine.hip, ./mine.cu) and programs ('process:python3 mine.py')",
                      text, names, faulty);
 }
 
@@ -57,6 +58,10 @@ enum status provider_find(const char *text, struct provider_name *name, struct e
             name->builtin = builtin_providers[i];
             return STATUS_OK;
         }
+    if (process_is_named(text)) {
+        name->kind = PROVIDER_PROCESS;
+        return STATUS_OK;
+    }
     if (kernel_source_is_named(text)) {
         name->kind = PROVIDER_SOURCE;
         if (access(text, R_OK) != 0)
@@ -99,11 +104,11 @@ static enum status check_provider(const char *what, const struct topk_provider *
     return STATUS_OK;
 }
 
-static enum status check_reserved_name(const char *path, const char *name, struct error *err)
+static enum status check_reserved_name(const char *what, const char *name, struct error *err)
 {
     if (strcmp(name, "v1") == 0 || strcmp(name, "reference") == 0 || strncmp(name, "faulty/", 7) == 0)
         return error_set(err, STATUS_USAGE,
-                         "plugin %s: it calls itself '%s', a name that topkcts keeps for itself; give it another", path, name);
+                         "%s: it calls itself '%s', a name that topkcts keeps for itself; give it another", what, name);
     return STATUS_OK;
 }
 
@@ -163,6 +168,15 @@ static enum status load_plugin(const char *path, struct loaded_provider *loaded,
     return STATUS_OK;
 }
 
+static enum status load_process(const char *command, struct loaded_provider *loaded, struct error *err)
+{
+    loaded->origin = "process";
+    loaded->is_process = true;
+    if (process_start(command, &loaded->provider, loaded->digest, &loaded->unavailable, err))
+        return err->status;
+    return check_reserved_name(command, loaded->provider->name, err);
+}
+
 /* A built-in is identified by its source and by what built it. */
 static void digest_text(const char *text, char hex[DIGEST_HEX])
 {
@@ -213,6 +227,8 @@ enum status provider_load(const struct provider_name *name, const struct provide
         loaded->provider = name->builtin->provider;
         loaded->origin = name->builtin->place == BUILTIN_SIMULATOR ? "sim" : "scalar";
         return check_provider(name->text, loaded->provider, err);
+    case PROVIDER_PROCESS:
+        return load_process(name->text, loaded, err);
     case PROVIDER_SOURCE:
         return provider_watched_load(name, loaded, err);
     default:
@@ -233,6 +249,8 @@ void provider_unload(struct loaded_provider *loaded)
 {
     if (loaded->library)
         dlclose(loaded->library);
+    if (loaded->is_process)
+        process_stop();
     if (loaded->is_gpu_kernel)
         provider_gpu_unload();
     if (loaded->is_watched && !loaded->library)
@@ -293,5 +311,7 @@ bool provider_fits(const struct provider_name *name, enum topk_memory memory, co
     }
     if (name->is_watched || (name->kind == PROVIDER_BUILTIN && name->builtin->place != BUILTIN_HOST))
         return strcmp(backend, "sim") == 0;
+    if (name->kind == PROVIDER_PROCESS) /* its tensors are its own affair; the harness's buffers stay on the host */
+        return strcmp(backend, "sim") != 0;
     return strcmp(backend, by_memory[memory]) == 0;
 }

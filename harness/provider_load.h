@@ -15,12 +15,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum provider_kind { PROVIDER_REFERENCE, PROVIDER_BUILTIN, PROVIDER_PLUGIN, PROVIDER_SOURCE };
+enum provider_kind { PROVIDER_REFERENCE, PROVIDER_BUILTIN, PROVIDER_PLUGIN, PROVIDER_SOURCE, PROVIDER_PROCESS };
 
 /* What a word on the command line names. */
 struct provider_name {
     enum provider_kind             kind;
-    const char                    *text;    /* the word; for a plugin or a kernel source its path */
+    const char                    *text;    /* the word; for a plugin or a kernel source its path; "process:CMD" */
     const struct builtin_provider *builtin; /* of a built-in */
     bool                           is_watched; /* a plugin built for the simulator */
 };
@@ -36,9 +36,11 @@ struct provider_place {
 struct loaded_provider {
     const struct topk_provider *provider;
     struct topk_provider        as_loaded; /* of a plugin: what `provider` points to, beyond the plugin's reach */
-    const char                 *origin; /* scalar, sim, plugin, aot, jit, source; "host" faults count as scalar */
+    const char                 *origin; /* scalar, sim, plugin, aot, jit, source, process; "host" faults count as scalar */
     char                        digest[DIGEST_HEX];
     void                       *library; /* of a plugin */
+    bool                        is_process;    /* provider_process.h has its line */
+    bool                        unavailable;   /* a process that says it cannot be here: a skip; set with the error */
     bool                        is_gpu_kernel; /* v1 or a kernel source on a GPU: provider_gpu.h has its code */
     bool                        is_watched;    /* a kernel source or v1 on the simulator: provider_watched.h has it */
     int32_t                     wave_size;     /* lanes of the only waves it is for; 0: any */

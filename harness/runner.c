@@ -70,7 +70,7 @@ bool runner_has_row(struct running *running, size_t target)
         else if (state->strikes->gave_up)
             runner_end_unstarted(running, state->next, VERDICT_NOTRUN, state->strikes->gave_up);
         else if (state->open_failed)
-            runner_end_unstarted(running, state->next, VERDICT_FAIL, state->open_failed);
+            runner_end_unstarted(running, state->next, state->open_verdict, state->open_failed);
         else if (planned->load_failure)
             runner_end_unstarted(running, state->next, planned->load_verdict, planned->load_failure);
         else if (lacks_capability(planned, row->concrete, why, sizeof why))

@@ -51,7 +51,8 @@ struct target_state {
     size_t          end;         /* one past its last row */
     struct strikes *strikes;     /* shared by the targets of one provider */
     const char     *quarantined; /* why the device is not used any more */
-    const char     *open_failed; /* why every remaining row fails */
+    const char     *open_failed; /* why every remaining row fails, or is skipped: open_verdict */
+    enum verdict    open_verdict;
 };
 
 struct running {

@@ -57,7 +57,7 @@ static void tell_open(struct running *running, struct slot *slot)
     const struct target  *target = &running->runner->plan->targets[slot->target];
     snprintf(order.text, sizeof order.text, "%s", target->device);
     worker_tell(&slot->worker, &order);
-    set_deadline(slot, PHASE_OPENING, plan_launch_milliseconds(running->runner->settings, target));
+    set_deadline(slot, PHASE_OPENING, plan_open_milliseconds(running->runner->settings, target));
 }
 
 void runner_begin_row(struct running *running, struct slot *slot, size_t row)
@@ -207,11 +207,15 @@ static void take_message(struct running *running, struct slot *slot, const struc
         return;
     case MESSAGE_FAILED:
     case MESSAGE_UNUSABLE:
+    case MESSAGE_ABSENT:
         if (slot->phase != PHASE_LOADING && slot->phase != PHASE_OPENING)
             return;
-        result.verdict = message->kind == MESSAGE_FAILED ? VERDICT_FAIL : VERDICT_ERROR;
+        result.verdict = message->kind == MESSAGE_FAILED   ? VERDICT_FAIL
+                         : message->kind == MESSAGE_ABSENT ? VERDICT_SKIP
+                                                           : VERDICT_ERROR;
         snprintf(result.reason, sizeof result.reason, "%s", message->text);
-        if (message->kind == MESSAGE_FAILED) {
+        if (message->kind != MESSAGE_UNUSABLE) {
+            running->targets[slot->target].open_verdict = result.verdict;
             running->targets[slot->target].open_failed = arena_text(&running->runner->plan->arena, message->text);
             row_result_take_log(&result, &slot->worker);
         }
@@ -242,8 +246,10 @@ static void look_at_the_clock(struct running *running, struct slot *slot)
     if (case_is_over && slot->phase >= PHASE_PREPARING)
         snprintf(what, sizeof what, "the case took more than %lld s in all",
                  (long long)limit_ms(settings->case_timeout, CASE_SECONDS) / 1000);
-    else if (slot->phase == PHASE_LAUNCHING || slot->phase == PHASE_OPENING || slot->phase == PHASE_CLOSING)
+    else if (slot->phase == PHASE_LAUNCHING || slot->phase == PHASE_CLOSING)
         snprintf(what, sizeof what, "no end after %d s", plan_launch_milliseconds(settings, target) / 1000);
+    else if (slot->phase == PHASE_OPENING)
+        snprintf(what, sizeof what, "no end after %d s", plan_open_milliseconds(settings, target) / 1000);
     else if (slot->phase == PHASE_LOADING)
         snprintf(what, sizeof what, "no end after %d s", plan_load_milliseconds(target->provider, target->device) / 1000);
     else
