@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's argpartition: a right set in an order of its own; which of equal scores it takes is not said."""
-import numpy
-
 import topkcts_adapter
+
+numpy = topkcts_adapter.require("numpy")
 
 
 def select(scores, seq_lens, page_table, page_size, topk):

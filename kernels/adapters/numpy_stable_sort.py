@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's stable sort as an indexer top-k: canonical, and an oracle that shares no code with this suite."""
-import numpy
-
 import topkcts_adapter
+
+numpy = topkcts_adapter.require("numpy")
 
 
 def select(scores, seq_lens, page_table, page_size, topk):
