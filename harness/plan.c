@@ -138,7 +138,7 @@ static enum status describe_unasked(struct planning *planning, const struct prov
                                                  .origin = "plugin",
                                                  .version = "unknown"};
     snprintf(description->name, sizeof description->name, "%s", slash ? slash + 1 : name->text);
-    if (name->kind == PROVIDER_BUILTIN) {
+    if (name->builtin) {
         description->claims = name->builtin->provider->claims;
         snprintf(description->origin, sizeof description->origin, "%s",
                  planning->settings->origin ? planning->settings->origin : "jit");

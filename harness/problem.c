@@ -47,8 +47,10 @@ static void *answer_share(void *argument)
 {
     struct share *share = argument;
     int32_t      *second = malloc((size_t)share->problem->inputs.topk * sizeof *second);
-    if (!second)
+    if (!second) {
         error_no_memory(&share->error);
+        return NULL;
+    }
     for (int32_t row = share->first; row < share->problem->inputs.batch && !share->error.status; row += share->n_threads)
         answer_row(share->problem, row, second, &share->error);
     free(second);
@@ -104,13 +106,13 @@ enum status problem_make(struct problem *problem, struct case_inputs *inputs, co
     problem->counts = malloc(rows * sizeof *problem->counts);
     problem->raw = malloc(slots * sizeof *problem->raw);
     problem->pages = malloc(slots * sizeof *problem->pages);
-    if (!problem->lengths || !problem->counts || !problem->raw || !problem->pages)
-        error_no_memory(err);
-    for (int32_t row = 0; row < problem->inputs.batch && !err->status; row++)
+    if (!problem->lengths || !problem->counts || !problem->raw || !problem->pages) {
+        problem_clear(problem);
+        return error_no_memory(err);
+    }
+    for (int32_t row = 0; row < problem->inputs.batch; row++)
         problem->lengths[row] = effective_length(&problem->inputs, row);
-    if (!err->status)
-        answer_rows(problem, err);
-    if (err->status)
+    if (answer_rows(problem, err))
         problem_clear(problem);
     return err->status;
 }
