@@ -64,7 +64,8 @@ static int32_t count_threads(const struct case_inputs *inputs)
     cpu_set_t cores;
     if ((int64_t)inputs->batch * inputs->max_seq_len < INT64_C(1) << 27 || sched_getaffinity(0, sizeof cores, &cores) != 0)
         return 1;
-    return CPU_COUNT(&cores) < MAX_THREADS ? CPU_COUNT(&cores) : MAX_THREADS;
+    int32_t n = CPU_COUNT(&cores);
+    return n < 1 ? 1 : n < MAX_THREADS ? n : MAX_THREADS;
 }
 
 static enum status answer_rows(struct problem *problem, struct error *err)
