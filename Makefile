@@ -181,7 +181,7 @@ lint: $(BUILD)/.packages-build $(BUILD)/.packages-lint ## clang-tidy and cppchec
 	$(Q)echo $(wildcard harness/*.c harness/fleet/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \
 	    | xargs -P 2 -I{} clang-tidy --quiet {} -- -std=gnu17 -D_GNU_SOURCE -I. -Iharness $(XML_FLAGS)
 	$(Q)cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
-	    --suppress=missingInclude --suppress=invalidPointerCast -I. -D__VERSION__='""' -D'Test(...)=void test(void)' \
+	    --suppress=missingInclude --suppress=invalidPointerCast -I. -D__VERSION__='""' -DTOPKCTS_CUDA -D'Test(...)=void test(void)' \
 	    -D'TestSuite(...)=' harness reference cases kernels/*.c kernels/faulty kernels/plugin
 
 plugin: all ## SRC=x.hip SIM=1: a plugin with kernels and host code, built for the simulator as x.so beside it

@@ -167,7 +167,7 @@ static enum status describe_unasked(struct planning *planning, const struct prov
         process_digest(name->text, description->digest);
         return STATUS_OK;
     }
-    if (name->kind == PROVIDER_BUILTIN) {
+    if (name->builtin) {
         description->claims = name->builtin->provider->claims;
         snprintf(description->origin, sizeof description->origin, "%s",
                  planning->settings->origin ? planning->settings->origin : "jit");

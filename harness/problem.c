@@ -47,8 +47,10 @@ static void *answer_share(void *argument)
 {
     struct share *share = argument;
     int32_t      *second = malloc((size_t)share->problem->inputs.topk * sizeof *second);
-    if (!second)
+    if (!second) {
         error_no_memory(&share->error);
+        return NULL;
+    }
     for (int32_t row = share->first; row < share->problem->inputs.batch && !share->error.status; row += share->n_threads)
         answer_row(share->problem, row, second, &share->error);
     free(second);
@@ -62,7 +64,8 @@ static int32_t count_threads(const struct case_inputs *inputs)
     cpu_set_t cores;
     if ((int64_t)inputs->batch * inputs->max_seq_len < INT64_C(1) << 27 || sched_getaffinity(0, sizeof cores, &cores) != 0)
         return 1;
-    return CPU_COUNT(&cores) < MAX_THREADS ? CPU_COUNT(&cores) : MAX_THREADS;
+    int32_t n = CPU_COUNT(&cores);
+    return n < 1 ? 1 : n < MAX_THREADS ? n : MAX_THREADS;
 }
 
 static enum status answer_rows(struct problem *problem, struct error *err)
@@ -104,13 +107,13 @@ enum status problem_make(struct problem *problem, struct case_inputs *inputs, co
     problem->counts = malloc(rows * sizeof *problem->counts);
     problem->raw = malloc(slots * sizeof *problem->raw);
     problem->pages = malloc(slots * sizeof *problem->pages);
-    if (!problem->lengths || !problem->counts || !problem->raw || !problem->pages)
-        error_no_memory(err);
-    for (int32_t row = 0; row < problem->inputs.batch && !err->status; row++)
+    if (!problem->lengths || !problem->counts || !problem->raw || !problem->pages) {
+        problem_clear(problem);
+        return error_no_memory(err);
+    }
+    for (int32_t row = 0; row < problem->inputs.batch; row++)
         problem->lengths[row] = effective_length(&problem->inputs, row);
-    if (!err->status)
-        answer_rows(problem, err);
-    if (err->status)
+    if (answer_rows(problem, err))
         problem_clear(problem);
     return err->status;
 }
