@@ -29,7 +29,7 @@ static const struct {
     {"origin", "O", OPTION_TEXT, PLACE(origin), 0, 0, COMMAND_RUN | COMMAND_FLEET | COMMAND_WORKER,
      "only providers whose code arrives this way: scalar, sim, plugin, source; aot or jit forces either for v1 on a GPU"},
     {"db", "FILE", OPTION_TEXT, PLACE(database), 0, 0, COMMAND_RUN | COMMAND_EXCLUDE | COMMAND_QUERY | COMMAND_FLEET | COMMAND_COMPARE |
-     COMMAND_REPORT | COMMAND_GUARD | COMMAND_GATE | COMMAND_EVIDENCE,
+     COMMAND_REPORT | COMMAND_GATE | COMMAND_EVIDENCE,
      "the database (default: topkcts.db)"},
     {"repeat", "N", OPTION_NUMBER, PLACE(repeat), 1, 1000000, COMMAND_RUN | COMMAND_FLEET | COMMAND_GATE,
      "at least N launches in the repeat check (default: 3 on host, 10 elsewhere)"},

@@ -36,8 +36,7 @@ enum command_bit {
     COMMAND_FLEET = 1 << 23,
     COMMAND_COMPARE = 1 << 24,
     COMMAND_REPORT = 1 << 25,
-    COMMAND_GUARD = 1 << 26,
-    COMMAND_ALL = (1 << 27) - 1
+    COMMAND_ALL = (1 << 26) - 1
 };
 
 struct option_list {

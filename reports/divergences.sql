@@ -70,7 +70,7 @@ WITH promise AS MATERIALIZED (
            r.output_digest, r.set_digest,
            CASE WHEN r.verdict IN ('pass', 'xpass') THEN 1 WHEN r.verdict = 'flaky' THEN NULL ELSE 0 END AS good
     FROM suspect AS s
-         JOIN results AS r ON r.case_name = s.case_name AND r.provider = s.provider AND r.input_hash IS s.input_hash
+         CROSS JOIN results AS r ON r.case_name = s.case_name AND r.provider = s.provider AND r.input_hash IS s.input_hash
          JOIN place AS p ON p.device_id = r.device_id AND p.origin = r.origin
     WHERE r.verdict IN ('pass', 'xpass', 'fail', 'crash', 'timeout', 'flaky', 'xfail')
       AND r.run NOT IN (SELECT run FROM runs WHERE excluded)

@@ -23,7 +23,7 @@ WITH suspect AS MATERIALIZED (
 ), mended AS MATERIALIZED (
     SELECT s.*, l.arch
     FROM suspect AS s
-         JOIN latest AS l ON l.case_name = s.case_name AND l.device_id = s.device_id AND l.provider = s.provider
+         CROSS JOIN latest AS l ON l.case_name = s.case_name AND l.device_id = s.device_id AND l.provider = s.provider
                          AND l.origin = s.origin AND l.input_hash IS s.input_hash
     WHERE l.verdict IN ('pass', 'xpass')
 ), night AS (
@@ -31,7 +31,7 @@ WITH suspect AS MATERIALIZED (
     SELECT m.*, r.started_at, r.run, r.verdict, r.source_commit, max(r.attempt),
            r.verdict IN ('pass', 'xpass') AS good
     FROM mended AS m
-         JOIN results AS r ON r.case_name = m.case_name AND r.device_id = m.device_id AND r.provider = m.provider
+         CROSS JOIN results AS r ON r.case_name = m.case_name AND r.device_id = m.device_id AND r.provider = m.provider
                           AND r.origin = m.origin AND r.input_hash IS m.input_hash
     WHERE r.verdict IN ('pass', 'xpass', 'fail', 'crash', 'timeout', 'xfail', 'flaky')
       AND r.run NOT IN (SELECT run FROM runs WHERE excluded)

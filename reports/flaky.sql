@@ -31,7 +31,7 @@ WITH span AS (
            max(r.verdict NOT IN ('pass', 'xpass')) AS bad, max(r.verdict = 'flaky') AS retried,
            r.provider_digest || COALESCE(r.driver, '') || COALESCE(r.toolchain, '') AS build
     FROM suspect AS s
-         JOIN results AS r ON r.case_name = s.case_name AND r.device_id = s.device_id AND r.provider = s.provider
+         CROSS JOIN results AS r ON r.case_name = s.case_name AND r.device_id = s.device_id AND r.provider = s.provider
                           AND r.origin = s.origin AND r.input_hash IS s.input_hash
     WHERE r.verdict IN ('pass', 'xpass', 'fail', 'crash', 'timeout', 'flaky')
       AND r.started_at >= (SELECT start FROM span) AND r.run NOT IN (SELECT run FROM runs WHERE excluded)

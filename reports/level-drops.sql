@@ -21,7 +21,7 @@ WITH passing AS MATERIALIZED (
            CASE r.level WHEN 'none' THEN 0 WHEN 'safe' THEN 1 WHEN 'valid' THEN 2 WHEN 'set-repeatable' THEN 3
                         WHEN 'repeatable' THEN 4 WHEN 'invariant' THEN 5 WHEN 'canonical' THEN 6 END AS rank
     FROM passing AS p
-         JOIN results AS r ON r.case_name = p.case_name AND r.device_id = p.device_id AND r.provider = p.provider
+         CROSS JOIN results AS r ON r.case_name = p.case_name AND r.device_id = p.device_id AND r.provider = p.provider
                           AND r.origin = p.origin AND r.input_hash IS p.input_hash
     WHERE r.verdict IN ('pass', 'xpass') AND r.run NOT IN (SELECT run FROM runs WHERE excluded)
 ), ordered AS (

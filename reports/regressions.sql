@@ -33,7 +33,7 @@ WITH standing AS MATERIALIZED (
            r.verdict IN ('pass', 'xpass') AS good, r.verdict = 'flaky' AS by_chance, r.attempt,
            r.provider_digest || COALESCE(r.driver, '') || COALESCE(r.toolchain, '') AS build
     FROM broken AS b
-         JOIN results AS r ON r.case_name = b.case_name AND r.device_id = b.device_id AND r.provider = b.provider
+         CROSS JOIN results AS r ON r.case_name = b.case_name AND r.device_id = b.device_id AND r.provider = b.provider
                           AND r.origin = b.origin AND r.input_hash IS b.input_hash
     WHERE r.verdict IN ('pass', 'xpass', 'fail', 'crash', 'timeout', 'flaky')
       AND r.run NOT IN (SELECT run FROM runs WHERE excluded)

@@ -17,6 +17,7 @@ the registry are drawn with their values.
 """
 import argparse
 import collections
+import concurrent.futures
 import datetime
 import json
 import os
@@ -72,8 +73,9 @@ def open_database(path):
 class Report:
     """Everything the pages show, read once."""
 
-    def __init__(self, db, nights):
-        self.db, self.nights = db, nights
+    def __init__(self, database, nights):
+        db = self.db = open_database(database)
+        self.nights = nights
         self.standing = rows(db, "SELECT * FROM latest ORDER BY case_name, provider, device_id, origin")
         self.devices = rows(db, "SELECT * FROM devices ORDER BY backend, arch, device_id")
         self.runs = rows(db, "SELECT r.*, d.harness_version, d.registry_hash, d.patch_id, d.environment, "
@@ -89,16 +91,20 @@ class Report:
             if row["case_name"] not in self.case_index:
                 self.case_index[row["case_name"]] = len(self.cases)
                 self.cases.append(row)
-        self.questions = {
-            "regressions": ask(db, "regressions"),
-            "fixes": ask(db, "fixes", days=nights),
-            "divergences": ask(db, "divergences", days=nights),
-            "flaky": ask(db, "flaky", days=nights),
-            "level_drops": ask(db, "level-drops"),
-            "time_shifts": ask(db, "time-shifts", days=nights),
-            "coverage": ask(db, "coverage"),
-            "slow": ask(db, "slow", limit=5),
-        }
+        self._answers = self._ask_all(database)
+
+    def _ask_all(self, database):
+        """Starts all questions, two at a time: SQLite works outside of Python's lock, and pages are made meanwhile."""
+        asked = {"divergences": {"days": self.nights}, "time-shifts": {"days": self.nights}, "level-drops": {},
+                 "regressions": {}, "fixes": {"days": self.nights}, "flaky": {"days": self.nights}, "coverage": {},
+                 "slow": {"limit": 5}}
+        threads = concurrent.futures.ThreadPoolExecutor(max_workers=2)
+        return {name.replace("-", "_"): threads.submit(lambda n=name, p=parameters: ask(open_database(database), n, **p))
+                for name, parameters in asked.items()}
+
+    @property
+    def questions(self):
+        return {name: answer.result() for name, answer in self._answers.items()}
 
     # ---- the first page -----------------------------------------------------------------------------------------
 
@@ -273,8 +279,7 @@ def main():
     parser.add_argument("--nights", type=int, default=30, help="days of history on the pages (default: 30)")
     parser.add_argument("--program", help="topkcts, to draw failing rows with their values")
     given = parser.parse_args()
-    db = open_database(given.db)
-    report = Report(db, given.nights)
+    report = Report(given.db, given.nights)
     write(report, given.html, given.program)
     print(f"{len(report.cases)} cases, {len(report.devices)} devices, {len(report.runs)} runs: "
           f"{pathlib.Path(given.html, 'index.html')}")

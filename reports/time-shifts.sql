@@ -17,24 +17,28 @@
 --   SLOWER, FASTER   step >= :percent, z >= 6, at least 3 runs before and 3 from the step on
 --   AMBIGUOUS        step >= :percent, but 3 <= z < 6, or fewer than 3 runs on one side: wait, or measure again
 -- Several steps of one series are several rows. still: whether the newest runs are at the level after the step.
-WITH timed AS (
-    SELECT r.case_name, r.device_id, r.arch, r.provider, r.origin, r.input_hash, r.started_at, r.run, r.driver,
-           r.toolchain, r.provider_digest, r.source_commit, ln(r.kernel_us_p50) AS x
-    FROM runs AS n CROSS JOIN results AS r ON r.run = n.run
-    WHERE NOT n.excluded AND r.kernel_us_p50 > 0
-      AND n.started_at >= (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(started_at),
-                                           '-' || CAST(COALESCE(:days, 90) AS INTEGER) || ' days') FROM runs)
-      AND r.verdict IN ('pass', 'xpass') AND r.device_id GLOB COALESCE(:device, '*')
-      AND r.provider GLOB COALESCE(:provider, '*') AND r.case_name GLOB COALESCE(:case, '*')
-      AND (COALESCE(r.arch, '') GLOB COALESCE(:arch, '*') OR r.arch GLOB :arch || ':*')
+WITH start AS MATERIALIZED (
+    SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(started_at), '-' || CAST(COALESCE(:days, 90) AS INTEGER) || ' days') AS at
+    FROM runs
+), moving AS MATERIALIZED (
+    -- What never left a band of :percent cannot have made such a step: most series end here. Grouped by the number of
+    -- the series, which the view `plan` has: by their five names it would take ten times as long.
+    SELECT r.series AS id
+    FROM runs AS n CROSS JOIN plan AS r ON r.run = n.run
+    WHERE NOT n.excluded AND n.started_at >= (SELECT at FROM start) AND r.kernel_us_p50 > 0
+      AND r.verdict IN ('pass', 'xpass')
+    GROUP BY r.series
+    HAVING max(r.kernel_us_p50) >= min(r.kernel_us_p50) * (1 + COALESCE(:percent, 5) / 100.0) AND count(*) >= 4
 ), night AS (
-    -- What never left a band of :percent cannot have made such a step: many series end here.
-    SELECT * FROM (
-        SELECT *, dense_rank() OVER (ORDER BY case_name, device_id, provider, origin, input_hash) AS id,
-               max(x) OVER series - min(x) OVER series AS band
-        FROM timed WINDOW series AS (PARTITION BY case_name, device_id, provider, origin, input_hash))
-    WHERE band >= ln(1 + COALESCE(:percent, 5) / 100.0)
-), smooth AS MATERIALIZED (
+    SELECT m.id, r.case_name, r.device_id, r.arch, r.provider, r.origin, r.started_at, r.run, r.driver, r.toolchain,
+           r.provider_digest, r.source_commit, ln(r.kernel_us_p50) AS x
+    FROM moving AS m CROSS JOIN plan AS r ON r.series = m.id
+    WHERE r.kernel_us_p50 > 0 AND r.verdict IN ('pass', 'xpass') AND r.started_at >= (SELECT at FROM start)
+      AND r.run NOT IN (SELECT run FROM runs WHERE excluded)
+      AND r.device_id GLOB COALESCE(:device, '*') AND r.provider GLOB COALESCE(:provider, '*')
+      AND r.case_name GLOB COALESCE(:case, '*')
+      AND (COALESCE(r.arch, '') GLOB COALESCE(:arch, '*') OR r.arch GLOB :arch || ':*')
+), smooth AS (
     SELECT *, abs(x - lag(x) OVER nights) AS hop, lag(run) OVER nights AS run_before,
            lag(source_commit) OVER nights AS commit_before, lag(provider_digest) OVER nights AS digest_before,
            lag(driver) OVER nights AS driver_before, lag(toolchain) OVER nights AS toolchain_before,
@@ -42,21 +46,21 @@ WITH timed AS (
            max(min(x, COALESCE(lag(x) OVER nights, x)),
                min(max(x, COALESCE(lag(x) OVER nights, x)), COALESCE(lead(x) OVER nights, x))) AS y
     FROM night WINDOW nights AS (PARTITION BY id ORDER BY started_at, run)
-), noise AS MATERIALIZED (
-    SELECT id, max(avg(hop) / 0.954, 0.002) AS s FROM (
-        SELECT id, hop, row_number() OVER (PARTITION BY id ORDER BY hop) AS place, count(*) OVER (PARTITION BY id) AS n
-        FROM smooth WHERE hop IS NOT NULL)
-    WHERE place IN ((n + 1) / 2, (n + 2) / 2) GROUP BY id
+), noisy AS (
+    -- Windows throughout, no joins: the planner would read one side of a join of such tables for each row of the other.
+    SELECT *, max(avg(CASE WHEN hop_place IN ((n_hops + 1) / 2, (n_hops + 2) / 2) THEN hop END) OVER (PARTITION BY id)
+                  / 0.954, 0.002) AS s
+    FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY hop NULLS LAST) AS hop_place,
+                 count(hop) OVER (PARTITION BY id) AS n_hops FROM smooth)
 ), step AS (
     SELECT *, avg(y) OVER before AS y_before, count(*) OVER before AS n_before,
            avg(y) OVER after AS y_after, count(*) OVER after AS n_after
-    FROM smooth
+    FROM noisy
     WINDOW before AS (PARTITION BY id ORDER BY place ROWS BETWEEN 10 PRECEDING AND 1 PRECEDING),
            after AS (PARTITION BY id ORDER BY place ROWS BETWEEN CURRENT ROW AND 9 FOLLOWING)
 ), scored AS (
-    SELECT step.*, y_after - y_before AS size, s,
-           abs(y_after - y_before) / (s * sqrt(1.0 / n_before + 1.0 / n_after)) AS z
-    FROM step JOIN noise USING (id) WHERE n_before > 0
+    SELECT *, y_after - y_before AS size, abs(y_after - y_before) / (s * sqrt(1.0 / n_before + 1.0 / n_after)) AS z
+    FROM step WHERE n_before > 0
 ), peak AS (
     SELECT *, max(z) OVER (PARTITION BY id ORDER BY place ROWS BETWEEN 10 PRECEDING AND 10 FOLLOWING) AS highest,
            last_value(y) OVER (PARTITION BY id ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING

@@ -112,7 +112,8 @@ const topkcts = (() => {
     head($("now"), ["Device", "Provider", "Verdict", "Level", "Set exact", "Output digest", "Set digest", "Path", "Reason"]);
     const often = (name) => {
       const counts = new Map();
-      for (const row of now) if (row[name]) counts.set(row[name], (counts.get(row[name]) || 0) + 1);
+      // What a failing kernel put out is no measure for others.
+      for (const row of now) if (row[name] && !BAD.has(row.verdict)) counts.set(row[name], (counts.get(row[name]) || 0) + 1);
       return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
     };
     const digest = (row, name, most) => row[name]
