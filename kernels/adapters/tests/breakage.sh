@@ -29,6 +29,7 @@ seconds=2 judged hangs 1 timeout 'no end after 2 s'
 seconds=2 judged open-hangs 1 timeout 'no end after 2 s'
 judged open-raises 1 fail 'the kernel says no'
 judged open-lacks 1 fail 'is installed, but has no operator topk'
+judged supports-raises 1 fail 'in supports: RuntimeError: the kernel says no'
 judged pokes-input 1 fail 'changed its input scores'
 judged unasked 1 fail 'broke the protocol'
 
