@@ -535,17 +535,23 @@ bool process_is_unavailable(void)
 
 void process_stem(const char *command, char *name, size_t size)
 {
-    char        words[4096], *rest = NULL;
-    const char *found = NULL;
+    char   words[4096], *rest = NULL;
+    bool   found = false;
+    size_t used = 0;
     snprintf(words, sizeof words, "%s", process_is_named(command) ? command + strlen(PROCESS_PREFIX) : command);
-    for (char *word = strtok_r(words, " '\"", &rest); word; word = strtok_r(NULL, " '\"", &rest))
-        if (!found || (strstr(word, ".py") && !strstr(found, ".py")))
-            found = word;
-    const char *slash = found ? strrchr(found, '/') : NULL;
-    snprintf(name, size, "%s", slash ? slash + 1 : found ? found : "process");
-    char *dot = strrchr(name, '.');
-    if (dot && dot != name)
-        *dot = '\0';
+    bool has_script = strstr(words, ".py") != NULL;
+    snprintf(name, size, "process");
+    for (char *word = strtok_r(words, " '\"", &rest); word; word = strtok_r(NULL, " '\"", &rest)) {
+        char *dot = strstr(word, ".py"), *slash = strrchr(word, '/');
+        if (!found && has_script && !dot)
+            continue; /* the interpreter */
+        if (dot)
+            *dot = '\0';
+        used += (size_t)snprintf(name + used, size - used, "%s%s", found ? "-" : "", slash ? slash + 1 : word);
+        if (used >= size)
+            return;
+        found = true;
+    }
 }
 
 void process_stop(void)

@@ -37,6 +37,11 @@ judged unasked 1 fail 'broke the protocol'
 judged absent 3 skip 'a_package_that_nobody_has is not installed; nor_this_one is not installed'
 judged open-unavailable 3 skip 'no GPU of this kind'
 
+# Two absent modes of one adapter are two providers.
+expect 3 "$TOPKCTS" run "$case_name" --provider "process:$python $adapters/tests/behave.py absent" \
+    --provider "process:$python $adapters/tests/behave.py absent again" --db two.db
+[ "$(query two.db "select group_concat(provider) from run_providers")" = behave-absent,behave-absent-again ] || fail "names of absent ones"
+
 # A launch beyond the kernel is a skip, the rest is judged.
 mixed=1
 case_name='runtime-topk'
