@@ -64,14 +64,20 @@ void evidence_table(const struct evidence *evidence, const char *sql, const char
     for (size_t i = 0; i < json_array_size(rows); i++) {
         if (i == 0) {
             printf("|");
-            json_object_foreach(json_array_get(rows, 0), name, value) print_cell(name);
+            json_object_foreach(json_array_get(rows, 0), name, value)
+            {
+                print_cell(name);
+            }
             printf("\n|");
-            json_object_foreach(json_array_get(rows, 0), name, value) printf(" --- |");
+            for (size_t c = 0; c < json_object_size(json_array_get(rows, 0)); c++)
+                printf(" --- |");
             printf("\n");
         }
         printf("|");
         json_object_foreach(json_array_get(rows, i), name, value)
+        {
             print_cell(json_is_null(value) ? "" : json_string_value(value));
+        }
         printf("\n");
     }
     if (json_array_size(rows))

@@ -143,8 +143,11 @@ static void write_attached(struct evidence *evidence, const char *path, struct e
         printf("### %s\n\n**Attached, not measured by topkcts.** From %s; measured %s; file %s.\n\n", member(json, "title"),
                member(json, "origin"), measured, hex);
         printf("| figure | value |\n| --- | --- |\n");
-        json_object_foreach(figures, name, value) if (json_is_number(value))
-            printf("| %s | %g |\n", name, json_number_value(value));
+        json_object_foreach(figures, name, value)
+        {
+            if (json_is_number(value))
+                printf("| %s | %g |\n", name, json_number_value(value));
+        }
         printf("\nLimit, declared %s: %s at most %g. It is %g: %s.\n\n", declared, judged, json_number_value(most),
                json_number_value(figure), within ? "within the limit" : "**beyond the limit**");
         evidence->holds &= within;

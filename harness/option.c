@@ -25,9 +25,10 @@ static const struct {
     {"device", "D", OPTION_LIST, PLACE(devices), 0, 0, COMMAND_RUN | COMMAND_FLEET | COMMAND_GATE | COMMAND_WORKER,
      "host, sim, sim:32, sim:64, hip:N or cuda:N; repeatable (default: where the provider runs)"},
     {"provider", "P", OPTION_LIST, PLACE(providers), 0, 0, COMMAND_RUN | COMMAND_FLEET | COMMAND_WORKER,
-     "v1, reference, faulty/NAME, a plugin ./mine.so or a kernel source ./mine.hip, ./mine.cu; repeatable (default: v1)"},
+     "v1, reference, faulty/NAME, a plugin ./mine.so, a kernel source ./mine.hip, ./mine.cu, a program 'process:python3 "
+     "mine.py'; repeatable (default: v1)"},
     {"origin", "O", OPTION_TEXT, PLACE(origin), 0, 0, COMMAND_RUN | COMMAND_FLEET | COMMAND_WORKER,
-     "only providers whose code arrives this way: scalar, sim, plugin, source; aot or jit forces either for v1 on a GPU"},
+     "only providers whose code arrives this way: scalar, sim, plugin, process, source; aot or jit forces either for v1 on a GPU"},
     {"db", "FILE", OPTION_TEXT, PLACE(database), 0, 0, COMMAND_RUN | COMMAND_EXCLUDE | COMMAND_QUERY | COMMAND_FLEET | COMMAND_COMPARE |
      COMMAND_REPORT | COMMAND_GATE | COMMAND_EVIDENCE,
      "the database (default: topkcts.db)"},

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PROTOCOL = 1, MAX_LIMITS = 16, ALIGNMENT = 256, READ_BYTES = 4096, MAX_LINE_BYTES = 1 << 20 };
+enum { PROTOCOL = 1, MAX_LIMITS = 16, ALIGNMENT = 256, READ_BYTES = 4096, GROW_BYTES = 8192, MAX_LINE_BYTES = 1 << 20 };
 enum { SHELL_CANNOT_RUN = 126, SHELL_SIGNAL = 128 };
 
 /* The program of this worker. */
@@ -33,7 +33,8 @@ static struct {
     size_t               room_bytes;
     bool                 broken, unavailable;
     char                 device[64];
-    char                 path[64]; /* of the last launch */
+    char                 path[64];       /* of the last launch */
+    char                 complaint[384]; /* that the next launch fails with */
     char                 name[128], version[64], limit_names[MAX_LIMITS][64];
     char                *versions;
     struct topk_limit    limits[MAX_LIMITS + 1];
@@ -73,11 +74,11 @@ static void tell(json_t *order)
 static bool hear_more(void)
 {
     if (process.n_heard + READ_BYTES > process.heard_size) {
-        char *larger = realloc(process.heard, process.heard_size + 2 * READ_BYTES);
+        char *larger = realloc(process.heard, process.heard_size + GROW_BYTES);
         if (!larger)
             return false;
         process.heard = larger;
-        process.heard_size += 2 * READ_BYTES;
+        process.heard_size += GROW_BYTES;
     }
     ssize_t n;
     do
@@ -264,6 +265,12 @@ static size_t list_places(const struct topk_problem *p, struct place places[5])
     return n;
 }
 
+/* What goes into the room: an input, or what an output holds before the launch. */
+static const void *source_of(const struct place *place)
+{
+    return place->to ? place->to : place->from;
+}
+
 static json_t *make_order(const char *what, const struct topk_problem *p, const struct place *places, size_t n)
 {
     json_t *order = json_pack("{s:s, s:I, s:i, s:i}", "do", what, "bytes", (json_int_t)process.room_bytes, "topk",
@@ -287,7 +294,9 @@ static int process_supports(void *self, const struct topk_problem *p, char *why,
     tell(make_order("supports", p, places, n));
     json_t *answer = hear();
     int     yes = !says(answer, "no");
-    if (!says(answer, "yes") && !says(answer, "no"))
+    if (says(answer, "failed")) /* that is for the launch to say */
+        snprintf(process.complaint, sizeof process.complaint, "in supports: %s", reason_of(answer));
+    else if (yes && !says(answer, "yes"))
         process.broken = true;
     if (!yes)
         snprintf(why, why_size, "%s", reason_of(answer));
@@ -300,18 +309,24 @@ static int process_launch(void *self, const struct topk_problem *p, char *err, s
     struct place places[5];
     size_t       n = list_places(p, places), bytes = lay_out(places, n);
     (void)self;
+    if (process.complaint[0]) {
+        snprintf(err, err_size, "%s", process.complaint);
+        process.complaint[0] = '\0';
+        return 1;
+    }
     if (!is_in_step(err, err_size) || grow_room(bytes, err, err_size))
         return 1;
     /* Outputs come with the harness's poison in them, so that what is not written is seen. */
     for (size_t i = 0; i < n; i++)
-        memcpy(process.room + places[i].offset, places[i].from ? places[i].from : places[i].to, places[i].bytes);
+        if (source_of(&places[i]))
+            memcpy(process.room + places[i].offset, source_of(&places[i]), places[i].bytes);
     tell(make_order("launch", p, places, n));
     if (expect("done", err, err_size))
         return 1;
     for (size_t i = 0; i < n; i++) {
         if (places[i].to)
             memcpy(places[i].to, process.room + places[i].offset, places[i].bytes);
-        else if (memcmp(process.room + places[i].offset, places[i].from, places[i].bytes) != 0) {
+        else if (places[i].from && memcmp(process.room + places[i].offset, places[i].from, places[i].bytes) != 0) {
             snprintf(err, err_size, "it changed its input %s", places[i].name);
             return 1;
         }
@@ -520,17 +535,23 @@ bool process_is_unavailable(void)
 
 void process_stem(const char *command, char *name, size_t size)
 {
-    char        words[4096], *rest = NULL;
-    const char *found = NULL;
+    char   words[4096], *rest = NULL;
+    bool   found = false;
+    size_t used = 0;
     snprintf(words, sizeof words, "%s", process_is_named(command) ? command + strlen(PROCESS_PREFIX) : command);
-    for (char *word = strtok_r(words, " '\"", &rest); word; word = strtok_r(NULL, " '\"", &rest))
-        if (!found || (strstr(word, ".py") && !strstr(found, ".py")))
-            found = word;
-    const char *slash = found ? strrchr(found, '/') : NULL;
-    snprintf(name, size, "%s", slash ? slash + 1 : found ? found : "process");
-    char *dot = strrchr(name, '.');
-    if (dot && dot != name)
-        *dot = '\0';
+    bool has_script = strstr(words, ".py") != NULL;
+    snprintf(name, size, "process");
+    for (char *word = strtok_r(words, " '\"", &rest); word; word = strtok_r(NULL, " '\"", &rest)) {
+        char *dot = strstr(word, ".py"), *slash = strrchr(word, '/');
+        if (!found && has_script && !dot)
+            continue; /* the interpreter */
+        if (dot)
+            *dot = '\0';
+        used += (size_t)snprintf(name + used, size - used, "%s%s", found ? "-" : "", slash ? slash + 1 : word);
+        if (used >= size)
+            return;
+        found = true;
+    }
 }
 
 void process_stop(void)

@@ -59,7 +59,8 @@ bool process_is_unavailable(void);
 /* The digest of a process that was never heard: of its command and the files in it. */
 void process_digest(const char *command, char digest[DIGEST_HEX]);
 
-/* What to call a process that was never heard: the stem of the script in its command, else the command's first word. */
+/* What to call a process that was never heard: the stem of the script in its command (else the command's first word) and
+ * the words after it, "sglang_topk-v2". */
 void process_stem(const char *command, char *name, size_t size);
 
 /* Hangs up and waits for its end. */

@@ -91,7 +91,7 @@ expect 1 "$TOPKCTS" evidence 'fix green' --db proof.db --same one.o:three.o
 prints "**changed**"
 
 # Excluded runs are listed with their reason and counted nowhere.
-query proof.db "update run set excluded_reason = 'the fan was off' where label = 'seven'"
+expect 0 "$TOPKCTS" exclude "$(query proof.db "select run from runs where label = 'seven'")" --reason 'the fan was off' --db proof.db
 expect 0 "$TOPKCTS" evidence 'fix green' seven --db proof.db
 prints "the fan was off"
 expect 1 "$TOPKCTS" evidence seven --db proof.db

@@ -29,12 +29,18 @@ seconds=2 judged hangs 1 timeout 'no end after 2 s'
 seconds=2 judged open-hangs 1 timeout 'no end after 2 s'
 judged open-raises 1 fail 'the kernel says no'
 judged open-lacks 1 fail 'is installed, but has no operator topk'
+judged supports-raises 1 fail 'in supports: RuntimeError: the kernel says no'
 judged pokes-input 1 fail 'changed its input scores'
 judged unasked 1 fail 'broke the protocol'
 
 # What is absent is skipped with its reason; nothing was judged, so it is not green.
 judged absent 3 skip 'a_package_that_nobody_has is not installed; nor_this_one is not installed'
 judged open-unavailable 3 skip 'no GPU of this kind'
+
+# Two absent modes of one adapter are two providers.
+expect 3 "$TOPKCTS" run "$case_name" --provider "process:$python $adapters/tests/behave.py absent" \
+    --provider "process:$python $adapters/tests/behave.py absent again" --db two.db
+[ "$(query two.db "select group_concat(provider) from run_providers")" = behave-absent,behave-absent-again ] || fail "names of absent ones"
 
 # A launch beyond the kernel is a skip, the rest is judged.
 mixed=1
