@@ -20,6 +20,7 @@ static const struct {
     {"list", COMMAND_LIST, command_list, "[PATTERN..]", "the cases that would run"},
     {"show", COMMAND_SHOW, command_show, "CASE", "one case: its inputs, its answer, why it is there"},
     {"check", COMMAND_CHECK, command_check, "", "validate the registry; --update after adding a case"},
+    {"query", COMMAND_QUERY, command_query, "[NAME ..]", "ask the database; without a name: what can be asked"},
     {"devices", COMMAND_DEVICES, command_devices, "", "what can run here, and why not the rest"},
     {"providers", COMMAND_PROVIDERS, command_providers, "", "kernels that are built in, with their promises"},
     {"gate", COMMAND_GATE, command_gate, "[PATTERN..]", "prove a fix: --red must fail where --green passes"},
@@ -28,7 +29,6 @@ static const struct {
     {"compare", COMMAND_COMPARE, command_compare, "A B",
      "two runs, labels, devices or providers: SAME FIXED BROKEN NEW GONE DIFFERS"},
     {"report", COMMAND_REPORT, command_report, "--html DIR", "the database as pages: verdicts, regressions, times, runs"},
-    {"query", COMMAND_QUERY, command_query, "[NAME ..]", "ask the database; without a name: what can be asked"},
     {"merge", COMMAND_MERGE, command_merge, "DST SRC..", "many runners' databases into one"},
     {"exclude", COMMAND_EXCLUDE, command_exclude, "RUN", "void a run without deleting it"},
     {"fleet", COMMAND_FLEET, command_fleet, "[PATTERN..]", "one run on many machines, through Slurm"},
@@ -37,23 +37,23 @@ static const struct {
     {"plugin", COMMAND_PLUGIN, command_plugin, "SOURCE", "build a plugin with kernels and host code for the simulator"},
     {"worker", COMMAND_WORKER, command_worker, "", NULL},
 };
-enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+enum { N_COMMANDS = sizeof commands / sizeof commands[0], N_FIRST_COMMANDS = 5 };
 
-static void print_overview(FILE *file)
+/* The first few are what a newcomer needs; `topkcts help` prints all. */
+static void print_overview(int n_commands)
 {
-    fprintf(file, "topkcts: conformance and regression suite for GPU indexer top-k kernels\n\n");
-    for (int i = 0; i < N_COMMANDS; i++)
+    printf("topkcts: conformance and regression suite for GPU indexer top-k kernels\n\n");
+    for (int i = 0; i < n_commands; i++)
         if (commands[i].summary)
-            fprintf(file, "  topkcts %-10s %-12s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
-    fprintf(file,
-            "\nA first run:    topkcts run                          v1 on the simulator, suite smoke\n"
-            "Your kernel:    topkcts run --provider ./mine.so     built against harness/provider.h\n"
-            "Any command:    topkcts COMMAND --help\n");
+            printf("  topkcts %-12s %-12s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
+    printf("\nA first run:    topkcts run                          v1, suite smoke, on the GPU or the simulator\n"
+           "Your kernel:    topkcts run --provider ./mine.so     built against harness/provider.h\n"
+           "Any command:    topkcts COMMAND --help               all commands: topkcts help\n");
 }
 
 static enum status unknown_command(const char *word, struct error *err)
 {
-    char   names[256] = "";
+    char   names[512] = "";
     size_t used = 0, length = strlen(word);
     for (int i = 0; i < N_COMMANDS; i++)
         if (commands[i].summary)
@@ -103,11 +103,11 @@ int main(int argc, char **argv)
     settle_in();
     project_keep_arguments(argc, argv);
     if (argc < 2) {
-        print_overview(stdout);
+        print_overview(argc < 2 ? N_FIRST_COMMANDS : N_COMMANDS);
         return STATUS_OK;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        print_overview(stdout);
+        print_overview(argc < 2 ? N_FIRST_COMMANDS : N_COMMANDS);
         return STATUS_OK;
     }
     int which = 0;
