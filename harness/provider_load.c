@@ -9,9 +9,9 @@
 #include "harness/provider_process.h"
 #include "harness/provider_watched.h"
 #include "harness/simulator_object.h"
+#include "harness/regular_file.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +45,16 @@ static bool is_path(const char *text)
            (length > 3 && strcmp(text + length - 3, ".so") == 0);
 }
 
+/* Whether there is a file to read; a named pipe would be waited for by whoever opens it next. */
+static enum status check_file(const char *what, const char *path, struct error *err)
+{
+    FILE *file;
+    if (regular_file_open(path, &file, err))
+        return error_prefix(err, "%s", what);
+    fclose(file);
+    return STATUS_OK;
+}
+
 enum status provider_find(const char *text, struct provider_name *name, struct error *err)
 {
     *name = (struct provider_name){.text = text};
@@ -64,15 +74,13 @@ enum status provider_find(const char *text, struct provider_name *name, struct e
     }
     if (kernel_source_is_named(text)) {
         name->kind = PROVIDER_SOURCE;
-        if (access(text, R_OK) != 0)
-            return error_set(err, STATUS_USAGE, "kernel source %s: cannot be read: %s", text, strerror(errno));
-        return STATUS_OK;
+        return check_file("kernel source", text, err);
     }
     if (!is_path(text))
         return no_such_provider(text, err);
     name->kind = PROVIDER_PLUGIN;
-    if (access(text, R_OK) != 0)
-        return error_set(err, STATUS_USAGE, "plugin %s: cannot be read: %s", text, strerror(errno));
+    if (check_file("plugin", text, err))
+        return err->status;
     name->is_watched = simulator_object_is_watched(text);
     return STATUS_OK;
 }

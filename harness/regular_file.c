@@ -13,7 +13,7 @@ enum status regular_file_open(const char *path, FILE **file, struct error *err)
     if (stat(path, &attributes) != 0)
         return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
     if (!S_ISREG(attributes.st_mode))
-        return error_set(err, STATUS_USAGE, "%s: is a %s; a file is needed", path,
+        return error_set(err, STATUS_USAGE, "%s: cannot be read: it is a %s; a file is needed", path,
                          S_ISDIR(attributes.st_mode)    ? "folder"
                          : S_ISFIFO(attributes.st_mode) ? "named pipe"
                                                         : "special file");
