@@ -2,10 +2,13 @@
 # The static gate: passes on what is built here, and fails on each kind of broken rule.
 . "$(dirname "$0")/../expect.sh"
 
-expect 0 "$TOPKCTS" code-objects
 [ -e "$BUILD/code_objects/manifest.json" ] || fail "no manifest"
-count=$(grep -c '"target"' "$BUILD/code_objects/manifest.json")
-[ "$count" -gt 0 ] || { echo "no compiler here knows any GPU: nothing was built"; exit 0; }
+if ! grep -q '"symbol"' "$BUILD/code_objects/manifest.json"; then # no compiler here knows any GPU
+    expect 1 "$TOPKCTS" code-objects
+    prints "nothing was checked"
+    exit 0
+fi
+expect 0 "$TOPKCTS" code-objects
 prints "within all limits"
 expect 1 "$TOPKCTS" code-objects --targets gfx4711
 prints "gfx4711: no code object was built for it"
