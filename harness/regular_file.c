@@ -14,7 +14,7 @@ enum status regular_file_open(const char *path, FILE **file, struct error *err)
         return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", path, strerror(errno));
     if (!S_ISREG(attributes.st_mode))
         return error_set(err, STATUS_USAGE, "%s: cannot be read: it is a %s; a file is needed", path,
-                         S_ISDIR(attributes.st_mode)    ? "folder"
+                         S_ISDIR(attributes.st_mode)    ? "folder (a directory)"
                          : S_ISFIFO(attributes.st_mode) ? "named pipe"
                                                         : "special file");
     *file = fopen(path, "rb");

@@ -68,8 +68,8 @@ Test(message, what_is_no_message_does_no_harm)
         struct error err = {0};
         char        *torn = strndup(line, cut);
         refused += message_read(torn, &arena, &read, &err) == STATUS_BOOKS;
-        torn = realloc(torn, length + 1);
-        strcpy(torn, line);
+        free(torn);
+        torn = strdup(line);
         torn[cut] = (char)(torn[cut] ^ (1 << cut % 8));
         struct error ignored = {0};
         message_read(torn, &arena, &read, &ignored);
