@@ -15,7 +15,8 @@
 -- up to 10 runs before it is set against the mean of it and up to 9 after: step = their difference,
 -- z = |step| / (s * sqrt(1/n_before + 1/n_after)). A shift stands where z is the largest within 10 runs.
 --   SLOWER, FASTER   step >= :percent, z >= 6, at least 3 runs before and 3 from the step on
---   AMBIGUOUS        step >= :percent, but 3 <= z < 6, or fewer than 3 runs on one side: wait, or measure again
+--   AMBIGUOUS        step >= :percent, but 3 <= z < 6, or fewer than 3 runs from the step on: wait, or measure again
+-- A step is looked for from the fourth run on: before that there is no history to be set against.
 -- Several steps of one series are several rows. still: whether the newest runs are at the level after the step.
 WITH start AS MATERIALIZED (
     SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(started_at), '-' || CAST(COALESCE(:days, 90) AS INTEGER) || ' days') AS at
@@ -60,14 +61,14 @@ WITH start AS MATERIALIZED (
            after AS (PARTITION BY id ORDER BY place ROWS BETWEEN CURRENT ROW AND 9 FOLLOWING)
 ), scored AS (
     SELECT *, y_after - y_before AS size, abs(y_after - y_before) / (s * sqrt(1.0 / n_before + 1.0 / n_after)) AS z
-    FROM step WHERE n_before > 0
+    FROM step WHERE n_before >= 3
 ), peak AS (
     SELECT *, max(z) OVER (PARTITION BY id ORDER BY place ROWS BETWEEN 10 PRECEDING AND 10 FOLLOWING) AS highest,
            last_value(y) OVER (PARTITION BY id ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING
                                                                    AND UNBOUNDED FOLLOWING) AS y_newest
     FROM scored
 )
-SELECT CASE WHEN z < 6 OR n_before < 3 OR n_after < 3 THEN 'AMBIGUOUS'
+SELECT CASE WHEN z < 6 OR n_after < 3 THEN 'AMBIGUOUS'
             WHEN size > 0 THEN 'SLOWER' ELSE 'FASTER' END AS answer,
        case_name, arch, device_id, provider, origin, round(100 * (exp(size) - 1), 1) AS percent,
        round(exp(y_before), 2) AS us_before, round(exp(y_after), 2) AS us_after, round(z, 1) AS z,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything planted in a made history is found by the queries, and nothing else is.
 
-    history_test.py [SEED ..]         default: three fixed seeds; other seeds are other histories
+    history_test.py [SEED ..]         default: three fixed ones; other seeds are other histories
 
 Runs each reports/NAME.sql as it stands, with Python's sqlite3, and compares with the answers of make_history.py.
 """
@@ -84,7 +84,7 @@ def check_filters(db, answers):
 
 def main():
     wrong = []
-    for seed in [int(word) for word in sys.argv[1:]] or [1, 2, 3]:
+    for seed in [int(word) for word in sys.argv[1:]] or [1, 3, 12]:  # 12: an odd first night was taken for a step
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "history.db")
             answers = make_history.make(path, seed=seed)
