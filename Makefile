@@ -28,7 +28,7 @@ Q := $(if $(V),,@)
 
 BUILD_PACKAGES := gcc g++ pkg-config libsqlite3-dev libyaml-dev libxxhash-dev libgit2-dev libjansson-dev \
                   libzstd-dev libxml2-dev libboost-context-dev libdw-dev sqlite3
-TEST_PACKAGES := libcriterion-dev python3 python3-numpy python3-torch slurmctld slurmd slurm-client munge
+TEST_PACKAGES := libcriterion-dev python3 python3-numpy python3-torch python3-jinja2 python3-plotly slurmctld slurmd slurm-client munge
 LINT_PACKAGES := clang clang-tidy cppcheck libclang-rt-14-dev
 LIBRARIES := sqlite3 yaml-0.1 libxxhash libgit2 jansson libzstd libxml-2.0 libdw libelf
 
@@ -98,16 +98,17 @@ define install_missing
 	else echo "Missing packages, and no right to install them:$$missing"; exit 2; fi
 endef
 
-$(BUILD)/.packages-build:
+# A newer Makefile may ask for more packages.
+$(BUILD)/.packages-build: Makefile
 	@mkdir -p $(BUILD)
 	$(call install_missing,$(BUILD_PACKAGES))
 	@touch $@
 
-$(BUILD)/.packages-test: $(BUILD)/.packages-build
+$(BUILD)/.packages-test: Makefile $(BUILD)/.packages-build
 	$(call install_missing,$(TEST_PACKAGES))
 	@touch $@
 
-$(BUILD)/.packages-lint: $(BUILD)/.packages-build
+$(BUILD)/.packages-lint: Makefile $(BUILD)/.packages-build
 	$(call install_missing,$(LINT_PACKAGES))
 	@touch $@
 

@@ -55,54 +55,54 @@ static bool hear(struct worker_process *worker, struct arena *arena, struct mess
     }
 }
 
-static bool converse(struct worker_process *worker, const char *device, const char *name, int launch_ms,
-                     struct arena *arena, struct message *message, char *why, size_t why_size)
+static enum device_answer converse(struct worker_process *worker, const char *device, const char *name, int launch_ms,
+                                   struct arena *arena, struct message *message, char *why, size_t why_size)
 {
     if (!hear(worker, arena, message, plan_load_milliseconds("v1", device), why, why_size))
-        return false;
+        return DEVICE_FAILED;
     if (message->kind != MESSAGE_PROVIDER) {
         snprintf(why, why_size, "%s", message->text);
-        return false;
+        return DEVICE_NOT_ASKED;
     }
     *message = (struct message){.kind = MESSAGE_OPEN};
     snprintf(message->text, sizeof message->text, "%s", device);
     worker_tell(worker, message);
     if (!hear(worker, arena, message, launch_ms, why, why_size))
-        return false;
+        return DEVICE_FAILED;
     if (message->kind != MESSAGE_OPENED) {
         snprintf(why, why_size, "%s", message->text);
-        return false;
+        return message->kind == MESSAGE_UNUSABLE ? DEVICE_NOT_ASKED : DEVICE_FAILED;
     }
     *message = (struct message){.kind = MESSAGE_CASE};
     snprintf(message->text, sizeof message->text, "%s", name);
     worker_tell(worker, message);
     if (!hear(worker, arena, message, launch_ms, why, why_size))
-        return false;
+        return DEVICE_FAILED;
     if (message->kind == MESSAGE_RESULT && message->judgement.verdict == VERDICT_PASS)
-        return true;
+        return DEVICE_ANSWERED;
     snprintf(why, why_size, "%s", message->judgement.reason);
-    return false;
+    return message->kind == MESSAGE_RESULT && message->judgement.verdict == VERDICT_FAIL ? DEVICE_WRONG : DEVICE_FAILED;
 }
 
-bool device_check(const struct settings *settings, const struct registry *registry, struct target *target, char *why,
-                  size_t why_size)
+enum device_answer device_check(const struct settings *settings, const struct registry *registry, struct target *target,
+                                char *why, size_t why_size)
 {
     const struct concrete_case *concrete = known_answer(registry);
     struct worker_process       worker;
     struct arena                arena = {0};
     struct error                err = {0};
-    bool                        answers = false;
+    enum device_answer          answer = DEVICE_NOT_ASKED;
     struct message             *message = calloc(1, sizeof *message);
     if (!concrete || !message)
         snprintf(why, why_size, "there is no case to check it with");
     else if (worker_start(&worker, settings, "v1", target->device, plan_worker_memory(settings), &err))
         snprintf(why, why_size, "%s", err.text);
     else {
-        answers = converse(&worker, target->device, concrete->name, plan_launch_milliseconds(settings, target), &arena,
+        answer = converse(&worker, target->device, concrete->name, plan_launch_milliseconds(settings, target), &arena,
                            message, why, why_size);
-        worker_stop(&worker, answers ? 1000 : 0, NULL, 0);
+        worker_stop(&worker, answer == DEVICE_ANSWERED ? 1000 : 0, NULL, 0);
     }
     free(message);
     arena_clear(&arena);
-    return answers;
+    return answer;
 }

@@ -271,6 +271,7 @@ enum status runner_run(struct runner *runner, struct error *err)
     make_targets(running);
     catch_signals(old);
     progress_begin(&running->progress, runner->plan->n_rows);
+    runner_check_devices(running);
     while (turn(running, started))
         ;
     for (size_t s = 0; s < running->n_slots; s++)

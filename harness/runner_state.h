@@ -87,6 +87,9 @@ void runner_warn(struct running *running, const char *format, ...) __attribute__
 /* Whether a target has rows left that need a worker; rows that need none are ended on the way. */
 bool runner_has_row(struct running *running, size_t target);
 
+/* Asks every GPU of the plan for a known answer, before its first row. */
+void runner_check_devices(struct running *running);
+
 /* Gives a row to a slot: starts a worker, or tells the one that is there. */
 void runner_begin_row(struct running *running, struct slot *slot, size_t row);
 

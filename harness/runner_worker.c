@@ -107,8 +107,25 @@ static void check_device(struct running *running, size_t target, bool abandoned)
         return;
     if (abandoned)
         quarantine(running, target, "a worker that used it cannot be killed");
-    else if (!device_check(running->runner->settings, running->runner->registry, planned, why, sizeof why))
+    else if (device_check(running->runner->settings, running->runner->registry, planned, why, sizeof why) !=
+             DEVICE_ANSWERED)
         quarantine(running, target, why);
+}
+
+void runner_check_devices(struct running *running)
+{
+    struct plan *plan = running->runner->plan;
+    char         why[512];
+    for (size_t t = 0; t < plan->n_targets; t++) {
+        size_t before = 0;
+        while (strcmp(plan->targets[before].record.device_id, plan->targets[t].record.device_id) != 0)
+            before++;
+        /* At the start, nothing to ask with is no fault of the device, and a wrong answer is for the cases to show. */
+        if (before == t && plan_is_gpu(&plan->targets[t]) &&
+            device_check(running->runner->settings, running->runner->registry, &plan->targets[t], why, sizeof why) ==
+                DEVICE_FAILED)
+            quarantine(running, t, why);
+    }
 }
 
 /* The worker ended or hung: the row in flight gets the verdict, and the next row a fresh worker. */

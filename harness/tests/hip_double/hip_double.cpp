@@ -11,6 +11,7 @@
  *     ROCR_VISIBLE_DEVICES=1     the second of two cards becomes device 0, as on real machines
  *     HIP_DOUBLE_ARCH=gfx942     what the cards say they are (gfx1100)
  *     HIP_DOUBLE_FAULT=N         the Nth launch of a process ends in a fault that every later call reports, too
+ *     HIP_DOUBLE_DEAD=FILE       a fault is for good: it leaves the file, and with the file there every launch faults
  *     HIP_DOUBLE_LDS=BYTES       LDS of a block (65536)
  */
 #include <hip/hip_runtime_api.h>
@@ -115,8 +116,12 @@ double clock_ms()
 void run_kernel(const std::string &name, topk_problem problem)
 {
     char cause[512] = "";
-    if (++n_launches == std::strtol(setting("HIP_DOUBLE_FAULT", "0"), nullptr, 10)) {
+    const char *dead = setting("HIP_DOUBLE_DEAD", "");
+    std::FILE  *mark = *dead ? std::fopen(dead, "r") : nullptr;
+    if (++n_launches == std::strtol(setting("HIP_DOUBLE_FAULT", "0"), nullptr, 10) || mark) {
         sticky = hipErrorIllegalAddress;
+        if (mark || (*dead && (mark = std::fopen(dead, "w"))))
+            std::fclose(mark);
         return;
     }
     if (topk_v1_launch_simulator(&problem, cause, sizeof cause) != 0) {
