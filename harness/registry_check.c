@@ -5,6 +5,7 @@
  * written anew.
  */
 #include "harness/digest.h"
+#include "harness/estimate.h"
 #include "harness/registry.h"
 
 #include <fnmatch.h>
@@ -82,6 +83,24 @@ static void check_suites(const struct registry *registry, struct check_result *r
     }
 }
 
+/* What a suite would take by the plain estimates, on its own device or else on the simulator, where most people run it.
+ * Inputs too large to be hashed here are made for GPUs and stay out. */
+static void check_budgets(const struct registry *registry, struct check_result *result)
+{
+    for (size_t s = 0; s < registry->n_suites; s++) {
+        const struct suite   *suite = &registry->suites[s];
+        const struct settings settings = {0};
+        const struct target   target = {.record = {.backend = suite->device ? suite->device : "sim"}};
+        double                seconds = 0;
+        for (size_t i = 0; i < registry->n_cases; i++)
+            if ((registry->cases[i].suites >> s & 1) && case_input_bytes(&registry->cases[i].spec) <= CHECKED_INPUT_BYTES)
+                seconds += estimate_plain(&settings, &target, &registry->cases[i]) / 1000;
+        if (seconds > (double)suite->budget_seconds)
+            problem(result, "suite '%s' takes about %.0f s on %s, its budget_seconds is %lld", suite->id, seconds,
+                    target.record.backend, (long long)suite->budget_seconds);
+    }
+}
+
 static void check_expectations(const struct registry *registry, struct check_result *result)
 {
     for (size_t e = 0; e < registry->n_expectations; e++) {
@@ -142,6 +161,7 @@ enum status registry_check(struct registry *registry, const struct registry *exp
     result->n_cases = registry->n_cases;
     check_hashes(registry, update, result);
     check_suites(registry, result);
+    check_budgets(registry, result);
     check_expectations(registry, result);
     if (!update) {
         check_notes(registry, result);

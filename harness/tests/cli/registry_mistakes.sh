@@ -86,4 +86,12 @@ expect 3 "$TOPKCTS" run my-ties --registry mine --provider reference --db digest
 echo 'no hash line' >mine/hashes.txt
 expect 2 "$TOPKCTS" check --registry mine
 says "mine/hashes.txt:1"
+
+# A suite that takes longer than it may.
+rm mine/hashes.txt
+good
+sed -i 's/  suites:.*/  suites: {long: all}/; s/length: .*/length: [262144]/; s/topk: .*/topk: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]/' mine/cases/mine.yaml
+printf -- '- id: long\n  summary: longer than it may take\n  budget_seconds: 1\n' >mine/suites.yaml
+expect 2 "$TOPKCTS" check --registry mine
+says "its budget_seconds is 1"
 exit 0
