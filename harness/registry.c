@@ -84,14 +84,14 @@ static enum status read_suite_providers(struct reading *reading, const struct ya
     return STATUS_OK;
 }
 
-static enum status read_suite(struct reading *reading, const struct yaml_node *node)
+static enum status read_suite(struct reading *reading, const struct registry_root *root, const struct yaml_node *node)
 {
     static const char *const keys[] = {"id",     "summary",   "budget_seconds", "strict", "watched",
                                        "device", "providers", "max_cases",      NULL};
     struct registry         *registry = reading->registry;
     struct error            *err = reading->err;
     const struct yaml_node  *item;
-    struct suite             suite = {0};
+    struct suite             suite = {.root = root};
     if (yaml_check_keys(node, "suite", keys, 3, err) || yaml_text(yaml_get(node, "id"), &suite.id, err) ||
         yaml_text(yaml_get(node, "summary"), &suite.summary, err) ||
         yaml_number(yaml_get(node, "budget_seconds"), 1, WEEK_SECONDS, &suite.budget_seconds, err))
@@ -117,13 +117,13 @@ static enum status read_suite(struct reading *reading, const struct yaml_node *n
     return STATUS_OK;
 }
 
-static enum status read_suites(struct reading *reading, const char *path)
+static enum status read_suites(struct reading *reading, const struct registry_root *root, const char *path)
 {
-    struct yaml_node *root;
-    if (load_list(reading, path, &root))
+    struct yaml_node *list;
+    if (load_list(reading, path, &list))
         return reading->err->status;
-    for (size_t i = 0; i < root->n_items; i++)
-        if (read_suite(reading, &root->items[i]))
+    for (size_t i = 0; i < list->n_items; i++)
+        if (read_suite(reading, root, &list->items[i]))
             return reading->err->status;
     return STATUS_OK;
 }
@@ -196,7 +196,7 @@ static enum status read_root(struct reading *reading, struct registry_root *root
         return error_set(reading->err, STATUS_USAGE, "%s: no registry folder there", root->folder);
     if ((first || is_there(faults)) && read_faults(reading, faults))
         return reading->err->status;
-    if ((first || is_there(suites)) && read_suites(reading, suites))
+    if ((first || is_there(suites)) && read_suites(reading, root, suites))
         return reading->err->status;
     root->has_hashes = is_there(hashes);
     if (root->has_hashes && !update) {

@@ -31,11 +31,12 @@ struct fault_kind {
 
 struct suite {
     const char        *id, *summary;
+    const struct registry_root *root; /* which declares it */
     const char        *device;    /* the default device: host, sim, hip, cuda; NULL: the provider's own */
     const char *const *providers; /* the default providers; NULL: v1. "faulty" stands for all planted faults */
     size_t             n_providers;
     int64_t            budget_seconds;
-    int64_t            max_cases; /* 0: no bound */
+    int64_t            max_cases; /* of the root that declares the suite; 0: no bound */
     bool               watched;   /* on the simulator every load and store is watched, of v1 too */
     bool               strict;    /* any skip is too many unless skips.yaml says otherwise */
     bool               meta;      /* about the harness itself: see DESIGN "meta" */

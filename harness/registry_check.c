@@ -68,17 +68,20 @@ static void check_suites(const struct registry *registry, struct check_result *r
 {
     for (size_t s = 0; s < registry->n_suites; s++) {
         const struct suite *suite = &registry->suites[s];
-        int64_t             n = 0;
+        int64_t             n = 0, n_own = 0;
         bool                limit_family = false;
         for (size_t i = 0; i < registry->n_cases; i++)
-            n += registry->cases[i].suites >> s & 1;
+            if (registry->cases[i].suites >> s & 1) {
+                n++;
+                n_own += registry->cases[i].family->root == suite->root;
+            }
         for (size_t f = 0; f < registry->n_families; f++)
             for (size_t k = 0; registry->families[f].limits && k < registry->families[f].n_selections; k++)
                 limit_family |= registry->families[f].selections[k].suite == s;
         if (n == 0 && !limit_family)
             problem(result, "suite '%s' has no cases", suite->id);
-        if (suite->max_cases && n > suite->max_cases)
-            problem(result, "suite '%s' has %lld cases, its max_cases is %lld", suite->id, (long long)n,
+        if (suite->max_cases && n_own > suite->max_cases)
+            problem(result, "suite '%s' has %lld cases, its max_cases is %lld", suite->id, (long long)n_own,
                     (long long)suite->max_cases);
     }
 }
