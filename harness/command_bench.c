@@ -138,7 +138,7 @@ static enum status make_material(struct material *m, int32_t length, struct erro
     if (problem_make(&m->problem, &inputs, &claims, err))
         return err->status;
     m->keys = malloc((size_t)length * sizeof *m->keys);
-    m->indices = malloc(2 * 1024 * sizeof *m->indices);
+    m->indices = malloc((size_t)2048 * sizeof *m->indices);
     m->copy = malloc(case_scores_bytes(&m->problem.inputs));
     if (!m->keys || !m->indices || !m->copy)
         return error_no_memory(err);

@@ -280,7 +280,7 @@ static enum status open_books(struct books *books, const struct settings *given,
     size_t suite;
     if (project_load_registry_aloud(settings, false, &books->registry, err))
         return err->status;
-    if (settings->suite && !registry_suite(&books->registry, settings->suite, &suite, err))
+    if (settings->suite && !registry_suite(&books->registry, settings->suite, &suite, err) && books->registry.suites)
         books->settings.watch |= books->registry.suites[suite].watched;
     if (err->status || plan_make(&books->plan, settings, &books->registry, err) || read_provenance(books, settings, err) ||
         open_output(settings->json_lines, "a", &books->json_lines, err) ||

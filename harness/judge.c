@@ -214,7 +214,7 @@ static void note_order(struct judging *judging)
         return;
     judgement->n_schedules++;
     if (!judging->orders)
-        judging->orders = malloc(MAX_ORDERS * sizeof *judging->orders);
+        judging->orders = calloc(MAX_ORDERS, sizeof *judging->orders);
     if (!judging->orders || judgement->n_orders == MAX_ORDERS)
         return;
     for (int32_t i = 0; i < judgement->n_orders; i++)
