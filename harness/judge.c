@@ -411,12 +411,17 @@ static void launch_other_company(struct judging *judging)
 /* Plan 4, second half: other places in memory. */
 static void launch_other_memory(struct judging *judging)
 {
-    const struct launch_form forms[] = {
+    const struct case_inputs *inputs = &judging->problem.inputs;
+    int32_t                   width = inputs->max_seq_len > 0 ? inputs->max_seq_len : 1;
+    int32_t                   pages = (width + inputs->page_size - 1) / inputs->page_size;
+    const struct launch_form  forms[] = {
         {.what = "another base and stride", .extra_shift = 1, .extra_stride = 5, .extra_table_stride = 3,
          .workspace = WORKSPACE_ZEROES},
         {.what = "inputs at the end of memory", .at_end = true, .workspace = WORKSPACE_ONES},
         {.what = "a base two elements on, an even stride", .extra_shift = 2, .workspace = WORKSPACE_ONES,
-         .extra_stride = judging->problem.inputs.score_stride % 2 ? 1 : 2},
+         .extra_stride = inputs->score_stride % 2 ? 1 : 2},
+        {.what = "rows without padding", .extra_stride = (int32_t)(width - inputs->score_stride),
+         .extra_table_stride = (int32_t)(pages - inputs->page_table_stride)},
     };
     for (size_t i = 0; i < sizeof forms / sizeof forms[0] && !is_decided(judging); i++) {
         struct launch_form form = forms[i];

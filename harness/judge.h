@@ -6,7 +6,7 @@
  *   1. the case itself, N times, guard and poison patterns changing, schedules changing on the simulator
  *   2. other contents in the same buffers: rows rotated by one; for batch 1 the row reversed
  *   3. the case again: what 2 left behind must not matter
- *   4. other circumstances: rows in reverse order, rows alone, other neighbours, another base and stride, inputs that
+ *   4. other circumstances: rows in reverse order, rows alone, other neighbours, other bases and strides, inputs that
  *      end where memory ends, other workspace contents
  *   5. on devices with streams: another stream, beside a busy one, scores that arrive behind other work
  *   6. on devices with graphs, when capture is promised: captured with shorter rows, replayed with the case's own

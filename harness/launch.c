@@ -53,17 +53,22 @@ static bool is_plain(const struct launch_form *form)
     return !form->rows && form->extra_stride == 0 && form->extra_table_stride == 0;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static void lay_row(struct launch_bench *bench, const struct laid_out *laid, int32_t place, int32_t row)
 {
     const struct case_inputs *inputs = &laid->problem->inputs;
     uint32_t                 *scores = bench->score_image + (int64_t)place * laid->score_stride;
     int32_t                  *table = bench->table_image + (int64_t)place * laid->table_stride;
     memcpy(scores, inputs->scores + (int64_t)row * inputs->score_stride,
-           (size_t)inputs->score_stride * sizeof *scores);
+           (size_t)least(inputs->score_stride, laid->score_stride) * sizeof *scores);
     for (int64_t i = inputs->score_stride; i < laid->score_stride; i++)
         scores[i] = PLUS_INFINITY;
     memcpy(table, inputs->page_table + (int64_t)row * inputs->page_table_stride,
-           (size_t)inputs->page_table_stride * sizeof *table);
+           (size_t)least(inputs->page_table_stride, laid->table_stride) * sizeof *table);
     for (int64_t i = inputs->page_table_stride; i < laid->table_stride; i++)
         table[i] = TABLE_POISON;
     bench->length_image[place] = inputs->seq_lens[row];

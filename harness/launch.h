@@ -31,7 +31,8 @@ struct launch_form {
     const char    *what;       /* in words, for reasons: "rows rotated by one" */
     const int32_t *rows;       /* [n_rows]: which row of the problem stands at each place; NULL: all, in order */
     int32_t        n_rows;
-    int32_t        extra_stride, extra_table_stride, extra_shift; /* elements beyond the case's own */
+    int32_t        extra_stride, extra_table_stride, extra_shift; /* elements beyond the case's own; strides may shrink
+                                                                     to the row width and its pages */
     bool           at_end;     /* scores and page table end where the memory does */
     int            pattern;    /* of guards and poison; modulo N_PATTERNS */
     enum workspace_contents workspace;

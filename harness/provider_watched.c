@@ -121,6 +121,21 @@ static int builtin_launch(void *self, const struct topk_problem *problem, char *
     return watched.watched->launch(self, problem, err, err_size);
 }
 
+static int builtin_supports(void *self, const struct topk_problem *problem, char *why, size_t why_size)
+{
+    return watched.watched->supports(self, problem, why, why_size);
+}
+
+static size_t builtin_workspace(void *self, const struct topk_problem *problem)
+{
+    return watched.watched->workspace_bytes(self, problem);
+}
+
+static const char *builtin_path(void *self)
+{
+    return watched.watched->path(self);
+}
+
 static void builtin_close(void *self)
 {
     watched.watched->close(self);
@@ -181,9 +196,9 @@ enum status provider_watched_load(const struct provider_name *name, struct loade
         watched.provider.open = builtin_open;
         watched.provider.launch = builtin_launch;
         watched.provider.close = builtin_close;
-        watched.provider.supports = NULL;
-        watched.provider.workspace_bytes = NULL;
-        watched.provider.path = NULL;
+        watched.provider.supports = watched.plain->supports ? builtin_supports : NULL;
+        watched.provider.workspace_bytes = watched.plain->workspace_bytes ? builtin_workspace : NULL;
+        watched.provider.path = watched.plain->path ? builtin_path : NULL;
         add_project_file("kernels/topk_v1_simulator.cpp");
         loaded->origin = "sim";
     }

@@ -101,7 +101,7 @@ template <typename T> inline int hipMalloc(T **memory, size_t bytes)
     *memory = static_cast<T *>(std::calloc(bytes == 0 ? 1 : bytes, 1));
     if (*memory == nullptr) return hipErrorOutOfMemory;
     std::memset(static_cast<void *>(*memory), 0xa5, bytes);
-    simulator_add_buffer("allocated memory", *memory, bytes, SIMULATOR_MEMORY);
+    simulator_add_buffer("allocated memory", *memory, bytes, SIMULATOR_WORKSPACE);
     return hipSuccess;
 }
 inline int hipFree(void *memory)
@@ -110,16 +110,23 @@ inline int hipFree(void *memory)
     std::free(memory);
     return hipSuccess;
 }
-inline int hipMemcpy(void *to, const void *from, size_t bytes, int) { return std::memcpy(to, from, bytes), hipSuccess; }
-inline int hipMemcpyAsync(void *to, const void *from, size_t bytes, int, void * = nullptr)
+inline int hipMemcpy(void *to, const void *from, size_t bytes, int)
 {
-    return std::memcpy(to, from, bytes), hipSuccess;
+    std::memcpy(to, from, bytes);
+    simulator_mark_written(to, bytes);
+    return hipSuccess;
 }
-inline int hipMemset(void *to, int value, size_t bytes) { return std::memset(to, value, bytes), hipSuccess; }
-inline int hipMemsetAsync(void *to, int value, size_t bytes, void * = nullptr)
+inline int hipMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void * = nullptr)
 {
-    return std::memset(to, value, bytes), hipSuccess;
+    return hipMemcpy(to, from, bytes, kind);
 }
+inline int hipMemset(void *to, int value, size_t bytes)
+{
+    std::memset(to, value, bytes);
+    simulator_mark_written(to, bytes);
+    return hipSuccess;
+}
+inline int hipMemsetAsync(void *to, int value, size_t bytes, void * = nullptr) { return hipMemset(to, value, bytes); }
 inline int         hipDeviceSynchronize() { return hipSuccess; }
 inline int         hipStreamSynchronize(void *) { return hipSuccess; }
 inline int         hipSetDevice(int) { return hipSuccess; }

@@ -14,6 +14,7 @@ namespace {
 
 std::vector<memory_range> ranges;
 size_t                    last_hit; /* kernels go on where they were */
+uint32_t                  last_epoch;
 
 struct spare_cells {
     shadow_cell *cells;
@@ -60,7 +61,8 @@ memory_range *memory_at(uintptr_t address)
 memory_range *memory_add(uintptr_t begin, size_t bytes, enum simulator_buffer_kind kind, const char *name)
 {
     memory_remove(begin);
-    memory_range range = {begin, begin + bytes, kind, name, nullptr, 0};
+    if (++last_epoch == 0) last_epoch = 1;
+    memory_range range = {begin, begin + bytes, kind, name, nullptr, 0, last_epoch};
     if (kind != SIMULATOR_INPUT) take_cells(range, bytes);
     const auto place = std::find_if(ranges.begin(), ranges.end(),
                                     [begin](const memory_range &other) { return other.begin > begin; });
@@ -74,6 +76,20 @@ void memory_remove(uintptr_t begin)
         if (ranges[i].cells != nullptr) spares.push_back({ranges[i].cells, ranges[i].cell_bytes});
         ranges.erase(ranges.begin() + static_cast<ptrdiff_t>(i));
         return;
+    }
+}
+
+void memory_mark_written(uintptr_t address, size_t bytes)
+{
+    memory_range *const range = memory_at(address);
+    if (range == nullptr || range->cells == nullptr) return;
+    const uintptr_t end = std::min(address + bytes, range->end);
+    for (uintptr_t word = address & ~uintptr_t{3}; word < end; word += 4) {
+        shadow_cell &cell = range->cells[(word - (range->begin & ~uintptr_t{3})) / 4];
+        if (cell.written_in != range->epoch) cell.written = 0;
+        cell.written_in = range->epoch;
+        for (unsigned i = 0; i < 4; i++)
+            if (word + i >= address && word + i < end) cell.written |= 1u << i;
     }
 }
 
@@ -107,6 +123,11 @@ void memory_describe(uintptr_t address, char *text, size_t size)
 void simulator_add_buffer(const char *name, const void *at, size_t bytes, enum simulator_buffer_kind kind)
 {
     if (at != nullptr && bytes > 0) (void)simulator::memory_add(reinterpret_cast<uintptr_t>(at), bytes, kind, name);
+}
+
+void simulator_mark_written(const void *at, size_t bytes)
+{
+    simulator::memory_mark_written(reinterpret_cast<uintptr_t>(at), bytes);
 }
 
 void simulator_remove_buffer(const void *at) { simulator::memory_remove(reinterpret_cast<uintptr_t>(at)); }

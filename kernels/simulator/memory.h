@@ -28,7 +28,7 @@ struct shadow_cell {
     seen_access store;    /* the last plain store */
     seen_access sync;     /* the last atomic or volatile store */
     seen_access loads[2]; /* the last two loads of different threads, the latest first */
-    uint32_t    written_in; /* LDS: block, global memory: launch, in which `written` holds */
+    uint32_t    written_in; /* LDS: block, global memory: epoch of the range, in which `written` holds */
     uint32_t    written;    /* mask of bytes that were written */
 };
 
@@ -39,6 +39,7 @@ struct memory_range {
     const char                *name;
     shadow_cell               *cells; /* one for each aligned word from begin & ~3 */
     size_t                     cell_bytes; /* capacity of `cells` */
+    uint32_t                   epoch; /* of its own: what was written before it was added does not count */
 };
 
 /* The range that holds the address; NULL when none does. */
@@ -47,6 +48,9 @@ memory_range *memory_at(uintptr_t address);
 /* Adds and removes a range; the range of a module's variables among them. */
 memory_range *memory_add(uintptr_t begin, size_t bytes, enum simulator_buffer_kind kind, const char *name);
 void          memory_remove(uintptr_t begin);
+
+/* Counts the bytes as written: host code has filled them. Memory outside of every range is left out. */
+void memory_mark_written(uintptr_t address, size_t bytes);
 
 /* Names the range that the address lies in, or next to: "4 bytes past the end of scores (8192 bytes)". */
 void memory_describe(uintptr_t address, char *text, size_t size);

@@ -28,7 +28,6 @@ uintptr_t     lds_begin;
 size_t        lds_bytes;
 uintptr_t     static_end; /* LDS from here on is dynamic */
 uintptr_t     dynamic_end;
-uint32_t      launch_number;
 shadow_cell  *lds_cells;
 size_t        lds_cell_bytes;
 std::vector<uint8_t> lds_legal; /* for each byte of the arena: a mark of its object, 0 between objects */
@@ -203,7 +202,7 @@ void check_written(const touch &t, uint32_t epoch, finding_kind kind)
     if (unwritten.is_on) return;
     finding &f = begin_access(kind, t.address, t.bytes, t.way, t.pc);
     (void)std::snprintf(f.text, sizeof f.text, "nobody has written it %s",
-                        kind == finding_kind::uninitialised_lds ? "in this block" : "in this launch");
+                        kind == finding_kind::uninitialised_lds ? "in this block" : "since the problem began");
     if (kind != finding_kind::uninitialised_lds) fail_with_finding();
     unwritten = {true, unwritten_patience, f};
     the_finding = {};
@@ -271,9 +270,10 @@ void access_range(memory_range &range, uintptr_t address, size_t bytes, uint8_t 
                                                              : finding_kind::uninitialised_workspace;
     if ((way == ACCESS_STORE || way == ACCESS_VOLATILE_STORE) && simulator_grid_dim.x > 1)
         buffer_words(address, bytes, range);
-    for_words(range.cells, range.begin, address, bytes, way, pc, order_first_block, [must_be_written, kind](const touch &t) {
-        if (must_be_written && (!is_store(t.way) || t.way == ACCESS_UPDATE)) check_written(t, launch_number, kind);
-        if (is_store(t.way)) touch_store(t, launch_number);
+    const uint32_t epoch = range.epoch;
+    for_words(range.cells, range.begin, address, bytes, way, pc, order_first_block, [=](const touch &t) {
+        if (must_be_written && (!is_store(t.way) || t.way == ACCESS_UPDATE)) check_written(t, epoch, kind);
+        if (is_store(t.way)) touch_store(t, epoch);
         else touch_load(t);
     });
 }
@@ -364,7 +364,6 @@ void monitor_begin_launch(const module *module_of_kernel, const simulator_launch
     block_indices.clear();
     if (!monitor_is_on) return;
     if (where != module_of_kernel) enter_module(*module_of_kernel);
-    launch_number++;
     simulator_lds_arena = where->lds;
     dynamic_end = where->dynamic_lds + launch.dynamic_lds;
     order_begin_launch();

@@ -58,14 +58,17 @@ struct simulator_launch {
     uint32_t    block_y, block_z, grid_y, grid_z; /* 0 counts as 1 */
 };
 
-/* What a kernel may do with a buffer. OUTPUT: write, then read; WORKSPACE: the same, contents at entry are undefined;
- * MEMORY: anything. */
+/* What a kernel may do with a buffer. OUTPUT and WORKSPACE: write, then read, in this or a later launch; what they held
+ * when they were added is undefined. MEMORY: anything. */
 enum simulator_buffer_kind { SIMULATOR_INPUT, SIMULATOR_OUTPUT, SIMULATOR_WORKSPACE, SIMULATOR_MEMORY };
 
 /* Global memory that watched kernels may touch: everything else is out of bounds. A buffer at the same address is
  * replaced. The name must live as long as the buffer. NULL and empty buffers are ignored. */
 void simulator_add_buffer(const char *name, const void *at, size_t bytes, enum simulator_buffer_kind kind);
 void simulator_remove_buffer(const void *at);
+
+/* Host code has filled these bytes of an OUTPUT or WORKSPACE buffer: kernels may read them. */
+void simulator_mark_written(const void *at, size_t bytes);
 
 /* The word for what was wrong in the launch that ran last ("race", "out-of-bounds"); NULL when nothing was. The text is
  * what simulator_run wrote. Cleared by simulator_forget_finding, for host code that swallows errors. */
