@@ -11,6 +11,7 @@
 #include "harness/provider_gpu.h"
 #include "harness/provider_process.h"
 #include "harness/provider_watched.h"
+#include "harness/trial_memory.h"
 #include "harness/worker_process.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ struct worker {
     struct loaded_provider loaded;
     void                  *self;
     bool                   is_open;
+    struct trial_memory    trials; /* while they are judged */
 };
 
 static int messages_fd = WORKER_MESSAGES_FD;
@@ -92,8 +94,18 @@ static void say_text(enum message_kind kind, const char *text)
     say(&message);
 }
 
+static void beat_launch(void *payload)
+{
+    trial_memory_beat(payload, true);
+}
+
+static void beat_checking(void *payload)
+{
+    trial_memory_beat(payload, false);
+}
+
 /* Answers `opened` or `failed`. */
-static void open_provider(struct worker *worker, const char *device)
+static void open_provider(struct worker *worker, const char *device, bool for_trials)
 {
     struct error err = {0};
     char         why[512] = "";
@@ -107,11 +119,11 @@ static void open_provider(struct worker *worker, const char *device)
         worker->device.default_repeats = GPU_REPEATS;
     process_set_device(device);
     /* Before the first case, so that as little as possible is in flight while it is. */
-    if (!worker->has_registry && project_load_registry(worker->settings, false, &worker->registry, &err)) {
+    if (!for_trials && !worker->has_registry && project_load_registry(worker->settings, false, &worker->registry, &err)) {
         say_text(MESSAGE_UNUSABLE, err.text);
         return;
     }
-    worker->has_registry = true;
+    worker->has_registry = !for_trials;
     if (worker->loaded.is_gpu_kernel && provider_gpu_prepare(&err)) {
         say_text(err.status == STATUS_FAIL ? MESSAGE_FAILED : MESSAGE_UNUSABLE, err.text);
         return;
@@ -137,8 +149,9 @@ static void open_provider(struct worker *worker, const char *device)
                                           .provider = worker->loaded.provider,
                                           .self = worker->self,
                                           .explore_seconds = worker->settings->explore,
-                                          .before_launch = say_launch,
-                                          .after_launch = say_checking,
+                                          .before_launch = for_trials ? beat_launch : say_launch,
+                                          .after_launch = for_trials ? beat_checking : say_checking,
+                                          .payload = &worker->trials,
                                           .other_origin = worker->loaded.is_gpu_kernel ? provider_gpu_other_origin
                                                                                        : NULL};
     say_text(MESSAGE_OPENED, "");
@@ -162,6 +175,25 @@ static void judge_named_case(struct worker *worker, const struct message *order)
     say(&answer);
 }
 
+/* Judges every trial in the runner's memory that has no judgement yet. */
+static void judge_trials(struct worker *worker, const char *path)
+{
+    static struct case_inputs problems[TRIAL_MAX_PROBLEMS];
+    struct trial              trial;
+    struct error              err = {0};
+    if (trial_memory_open(&worker->trials, path, &err)) {
+        say_text(MESSAGE_UNUSABLE, err.text);
+        return;
+    }
+    for (size_t i = trial_memory_next(&worker->trials); i < trial_memory_count(&worker->trials); i++) {
+        trial_memory_trial(&worker->trials, i, &trial, problems);
+        judge_trial(&worker->bench, &trial, trial_memory_judgement(&worker->trials, i));
+        trial_memory_finish(&worker->trials, i);
+    }
+    trial_memory_close(&worker->trials);
+    say_text(MESSAGE_TRIED, "");
+}
+
 static void obey(struct worker *worker, const char *line)
 {
     static struct message order;
@@ -172,9 +204,11 @@ static void obey(struct worker *worker, const char *line)
         _exit(STATUS_BOOKS);
     }
     if (order.kind == MESSAGE_OPEN)
-        open_provider(worker, order.text);
+        open_provider(worker, order.text, order.for_trials);
     else if (order.kind == MESSAGE_CASE && worker->is_open)
         judge_named_case(worker, &order);
+    else if (order.kind == MESSAGE_TRIALS && worker->is_open)
+        judge_trials(worker, order.text);
     arena_clear(&arena);
 }
 

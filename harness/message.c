@@ -14,6 +14,7 @@ static const char *const kind_names[] = {
     [MESSAGE_OPEN] = "open",         [MESSAGE_CASE] = "case",     [MESSAGE_PROVIDER] = "provider",
     [MESSAGE_UNUSABLE] = "unusable", [MESSAGE_OPENED] = "opened", [MESSAGE_FAILED] = "failed",
     [MESSAGE_RESULT] = "result",     [MESSAGE_CLOSED] = "closed", [MESSAGE_ABSENT] = "absent",
+    [MESSAGE_TRIALS] = "trials",     [MESSAGE_TRIED] = "tried",
 };
 
 /* Text of a foreign provider may be anything; JSON wants UTF-8. */
@@ -178,12 +179,14 @@ char *message_write(const struct message *message)
 {
     if (message->kind == MESSAGE_LAUNCH || message->kind == MESSAGE_CHECKING)
         return strdup(message->kind == MESSAGE_LAUNCH ? ".\n" : ":\n");
-    bool    to_worker = message->kind == MESSAGE_OPEN || message->kind == MESSAGE_CASE;
+    bool    to_worker = message->kind == MESSAGE_OPEN || message->kind == MESSAGE_CASE || message->kind == MESSAGE_TRIALS;
     json_t *json = json_pack("{s:s}", to_worker ? "do" : "say", kind_names[message->kind]);
     if (message->text[0])
         json_object_set_new(json, "text", text_json(message->text));
     if (message->kind == MESSAGE_CASE)
         json_object_set_new(json, "repeats", json_integer(message->repeats));
+    if (message->for_trials)
+        json_object_set_new(json, "for_trials", json_true());
     if (message->kind == MESSAGE_PROVIDER)
         json_object_set_new(json, "provider", provider_json(&message->provider));
     if (message->kind == MESSAGE_RESULT)
@@ -223,6 +226,7 @@ enum status message_read(const char *line, struct arena *arena, struct message *
     message->kind = (enum message_kind)k;
     copy_text(message->text, sizeof message->text, json, "text");
     message->repeats = number_of(json, "repeats");
+    message->for_trials = json_is_true(json_object_get(json, "for_trials"));
     if (message->kind == MESSAGE_PROVIDER)
         read_provider(json_object_get(json, "provider"), arena, &message->provider);
     if (message->kind == MESSAGE_RESULT)

@@ -5,9 +5,10 @@
  * The only code that writes or reads these lines.
  *
  *     runner to worker    {"do": "open", "device": "host"}     {"do": "case", "name": "...", "repeats": 0}
+ *                         {"do": "trials", "text": "/proc/7/fd/5"}
  *     worker to runner    {"say": "provider", ...}    {"say": "opened"}    {"say": "failed", "reason": "..."}
  *                         {"say": "unusable", ...}    {"say": "absent", ...}    {"say": "result", ...}
- *                         {"say": "closed"}    .
+ *                         {"say": "closed"}       {"say": "tried"}                  .
  *
  * The worker says `provider` (or `unusable`, or `absent`) by itself after loading; every `do` is answered once. When the runner closes
  * its end, the worker closes the provider, says `closed` and ends with exit code 0; anything else is a provider that broke
@@ -31,6 +32,8 @@ enum message_kind {
     MESSAGE_FAILED,   /* text: why the provider's open failed */
     MESSAGE_RESULT,   /* judgement */
     MESSAGE_CLOSED,
+    MESSAGE_TRIALS,   /* text: path of memory with trials */
+    MESSAGE_TRIED,    /* they have been judged */
     MESSAGE_LAUNCH,   /* "." */
     MESSAGE_CHECKING  /* ":" */
 };
@@ -48,6 +51,7 @@ struct message {
     enum message_kind           kind;
     char                        text[1024];
     int32_t                     repeats;
+    bool                        for_trials; /* of OPEN: the worker needs no registry, and beats in memory, not in lines */
     struct provider_description provider;
     struct judgement            judgement;
 };

@@ -260,6 +260,13 @@ static enum status add_targets(struct planning *planning, const char *provider, 
     return STATUS_OK;
 }
 
+enum status plan_add_provider(struct plan *plan, const struct settings *settings, const char *provider,
+                              const char *device, struct error *err)
+{
+    struct planning planning = {.plan = plan, .settings = settings, .err = err};
+    return add_targets(&planning, provider, &device, device ? 1 : 0);
+}
+
 /* Providers may be named by the suite; "faulty/ *" then stands for every planted fault. */
 static enum status add_all_targets(struct planning *planning)
 {

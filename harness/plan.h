@@ -56,6 +56,11 @@ enum status plan_make(struct plan *plan, const struct settings *settings, const 
                       struct error *err);
 void        plan_clear(struct plan *plan);
 
+/* The targets of one provider without any cases, appended to the plan: on `device`, or where the provider runs by
+ * default (NULL). Errors as of plan_make. */
+enum status plan_add_provider(struct plan *plan, const struct settings *settings, const char *provider,
+                              const char *device, struct error *err);
+
 /* The cases that the settings select, whoever runs them: suite and patterns. STATUS_USAGE when there is none. */
 enum status plan_select(const struct settings *settings, const struct registry *registry, const char *default_suite,
                         struct arena *arena, struct concrete_case ***cases, size_t *n_cases, struct error *err);

@@ -124,12 +124,12 @@ static void *copy_of(const void *from, size_t bytes)
     return to && bytes ? memcpy(to, from, bytes) : to;
 }
 
-static enum status copy_inputs(const struct problem *from, struct case_inputs *inputs, struct error *err)
+enum status problem_copy_inputs(const struct case_inputs *from, struct case_inputs *inputs, struct error *err)
 {
-    *inputs = from->inputs;
-    inputs->scores = copy_of(from->inputs.scores, case_scores_bytes(inputs));
-    inputs->seq_lens = copy_of(from->inputs.seq_lens, case_seq_lens_bytes(inputs));
-    inputs->page_table = copy_of(from->inputs.page_table, case_page_table_bytes(inputs));
+    *inputs = *from;
+    inputs->scores = copy_of(from->scores, case_scores_bytes(inputs));
+    inputs->seq_lens = copy_of(from->seq_lens, case_seq_lens_bytes(inputs));
+    inputs->page_table = copy_of(from->page_table, case_page_table_bytes(inputs));
     if (inputs->scores && inputs->seq_lens && inputs->page_table)
         return STATUS_OK;
     case_inputs_clear(inputs);
@@ -139,7 +139,7 @@ static enum status copy_inputs(const struct problem *from, struct case_inputs *i
 enum status problem_reversed(const struct problem *from, struct problem *to, struct error *err)
 {
     struct case_inputs inputs;
-    if (copy_inputs(from, &inputs, err))
+    if (problem_copy_inputs(&from->inputs, &inputs, err))
         return err->status;
     for (int32_t row = 0; row < inputs.batch; row++) {
         uint32_t *scores = inputs.scores + (int64_t)row * inputs.score_stride;
@@ -155,7 +155,7 @@ enum status problem_reversed(const struct problem *from, struct problem *to, str
 enum status problem_shortened(const struct problem *from, struct problem *to, struct error *err)
 {
     struct case_inputs inputs;
-    if (copy_inputs(from, &inputs, err))
+    if (problem_copy_inputs(&from->inputs, &inputs, err))
         return err->status;
     for (int32_t row = 0; row < inputs.batch; row++)
         if (inputs.seq_lens[row] == from->lengths[row]) /* negative and overlong ones stay what they are */

@@ -28,6 +28,9 @@ struct problem {
 enum status problem_make(struct problem *problem, struct case_inputs *inputs, const struct topk_claims *claims,
                          struct error *err);
 
+/* A copy of inputs, the caller's to clear. STATUS_BOOKS when memory runs out. */
+enum status problem_copy_inputs(const struct case_inputs *from, struct case_inputs *inputs, struct error *err);
+
 /* The same problem with every row's first `length` scores in reverse order, for a launch with other contents. */
 enum status problem_reversed(const struct problem *from, struct problem *to, struct error *err);
 
