@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `topkcts bench`: how fast the suite's own parts are, as ratios to named baselines measured in the same run, turn by
- * turn, so that a busy machine slows both sides. A ratio holds on any machine; the milliseconds beside it do not.
+ * turn, so that a busy machine slows both sides. A ratio holds on any machine; the milliseconds beside it do not. Then
+ * what the simulator's parts cost, and how long it takes to find each planted kernel fault.
  */
+#include "harness/bench_detection.h"
 #include "harness/command.h"
 #include "harness/judge.h"
 #include "harness/provider_load.h"
@@ -217,13 +219,26 @@ enum status command_bench(const struct settings *settings, struct error *err)
                    comparison->baseline_name, times[TURNS / 2] / 1e6);
         clear_material(&m);
     }
-    if (settings->json) {
-        json_dumpf(list, stdout, JSON_INDENT(1));
-        putchar('\n');
-    } else
+    double switch_ns = simulator_bench_switch_ns(), schedules = simulator_bench_schedules_per_second();
+    if (!err->status && (switch_ns <= 0 || schedules <= 0))
+        error_set(err, STATUS_FAIL, "the simulator could not launch its own measurements");
+    if (!settings->json && !err->status)
         printf("medians of %d turns, both sides measured in turn in this run\n"
                "simulator: %.0f ns from one thread to the next, %.0f schedules a second (a block of 256 threads)\n",
-               TURNS, simulator_bench_switch_ns(), simulator_bench_schedules_per_second());
+               TURNS, switch_ns, schedules);
+    json_t *faults = json_array();
+    fflush(stdout);
+    if (!err->status)
+        bench_detection(faults, !settings->json, err);
+    if (settings->json) {
+        json_t *answer = json_pack("{s:O, s:f, s:f, s:O}", "parts", list, "switch_ns", switch_ns, "schedules_per_second",
+                                   schedules, "detection", faults);
+        json_dumpf(answer, stdout, JSON_INDENT(1));
+        putchar('\n');
+        json_decref(answer);
+    } else if (!err->status)
+        printf("from the command to the verdict: suite race, compiled anew where the fault is a source\n");
+    json_decref(faults);
     json_decref(list);
     return err->status;
 }

@@ -4,6 +4,7 @@
 
 #include "harness/claims.h"
 #include "harness/judging.h"
+#include "harness/wave_size.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,6 +311,8 @@ void judge_case(struct launch_bench *bench, const struct concrete_case *concrete
         make_steps(&judging);
     if (!judging.error.status)
         supported = follow_plan(&judging, repeats);
+    if (!judging.error.status && supported && !judging.device_fault && judging.missed <= judgement->promised)
+        wave_size_name(&judging);
     judging_conclude(&judging, supported);
     if (judgement->verdict == VERDICT_PASS)
         kernel_time_measure(bench, &judging.problem, &judgement->time);

@@ -14,6 +14,7 @@
  * From `set-repeatable` up, 1 and 3 are compared with each other; from `invariant` up, 2 and 4 to 7 row by row with them,
  * and on the simulator wave size with wave size. `canonical` compares everything with the reference.
  * A family with sweeps has each of their problems launched once, between 1 and 2.
+ * On the simulator a failure of one wave size alone, or a difference between the two, is named `wave-size` (wave_size.h).
  * A family with a sequence has its other problems launched before every one of these launches.
  */
 #ifndef TOPKCTS_JUDGE_H

@@ -89,14 +89,13 @@ void judging_check(struct judging *judging, const struct problem *problem, const
         explain(judging, problem, form, result);
 }
 
-/* Whether two rows of outputs agree in every promised slot. */
-static bool same_bytes(const struct problem *problem, int32_t row, struct row_outputs a, struct row_outputs b)
+bool judging_same_bytes(const struct problem *problem, int32_t row, struct row_outputs a, struct row_outputs b)
 {
     size_t bytes = (size_t)problem_promised_slots(problem, row) * sizeof(int32_t);
     return (!a.pages || memcmp(a.pages, b.pages, bytes) == 0) && (!a.raw || memcmp(a.raw, b.raw, bytes) == 0);
 }
 
-static bool same_set(struct judging *judging, int32_t row, struct row_outputs a, struct row_outputs b)
+bool judging_same_set(struct judging *judging, int32_t row, struct row_outputs a, struct row_outputs b)
 {
     int32_t *left = judging->bench->scratch, *right = left + judging->problem.inputs.topk;
     row_sorted_set(&judging->problem, row, a, left);
@@ -114,11 +113,11 @@ static void compare_rows(struct judging *judging, const struct launch_form *form
     for (int32_t place = 0; place < n; place++) {
         int32_t            row = launch_row_at(form, place);
         struct row_outputs now = launch_row(&result->outputs, topk, place), before = launch_row(with, topk, row);
-        if (same_bytes(&judging->problem, row, now, before))
+        if (judging_same_bytes(&judging->problem, row, now, before))
             continue;
         if (!is_repeat)
             judging_miss(judging, TOPK_LEVEL_INVARIANT, "%s: row %d gives other bytes than in the case itself", launch, row);
-        else if (!same_set(judging, row, now, before))
+        else if (!judging_same_set(judging, row, now, before))
             judging_miss(judging, TOPK_LEVEL_SET_REPEATABLE, "%s: row %d selects another set than the same launch before",
                  launch, row);
         else

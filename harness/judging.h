@@ -60,6 +60,10 @@ bool judging_launch(struct judging *judging, const struct problem *problem, stru
 void judging_check(struct judging *judging, const struct problem *problem, const struct launch_form *form,
                    const struct launch_result *result);
 
+/* Whether two outputs of a row agree in every promised slot, or select the same set. */
+bool judging_same_bytes(const struct problem *problem, int32_t row, struct row_outputs a, struct row_outputs b);
+bool judging_same_set(struct judging *judging, int32_t row, struct row_outputs a, struct row_outputs b);
+
 /* The problem itself, `repeats` times. False when the provider refuses it. */
 bool judging_repeat(struct judging *judging, int32_t repeats);
 

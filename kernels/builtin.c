@@ -80,8 +80,10 @@
     X(lds_unwritten)                                                                                                   \
     X(overflow_unguarded)                                                                                              \
     X(plain_increment)                                                                                                 \
+    X(scalar_stale)                                                                                                    \
     X(tie_by_arrival)                                                                                                  \
     X(vector_load)                                                                                                     \
+    X(vector_load_past_row)                                                                                            \
     X(wave_of_64)
 
 #define DECLARE(name) extern const struct builtin_provider builtin_faulty_##name;

@@ -33,7 +33,7 @@
 #ifndef SMALL_TOPK_DYNAMIC_LDS /* bytes that the launch asks for */
 #define SMALL_TOPK_DYNAMIC_LDS 0
 #endif
-#ifndef SMALL_TOPK_GRID /* blocks */
+#ifndef SMALL_TOPK_GRID /* blocks that serve the rows, each block one row after the other */
 #define SMALL_TOPK_GRID(batch) (static_cast<uint32_t>(batch))
 #endif
 #ifndef SMALL_TOPK_COUNT /* one more key with this digit */
@@ -246,17 +246,22 @@ extern "C" __global__ void topk_kernel(const float *scores, const int32_t *seq_l
                                        int32_t *page_indices, int32_t *raw_indices, int64_t score_stride,
                                        int64_t page_table_stride, int32_t topk, int32_t page_size, void *)
 {
-    const int64_t  b = block_number();
-    small_topk_row row;
-    row.scores = scores + b * score_stride;
-    row.n = seq_lens[b] < 0 ? 0 : seq_lens[b];
-    row.topk = topk;
-    row.page_indices = page_indices + b * topk;
-    row.raw_indices = raw_indices == nullptr ? nullptr : raw_indices + b * topk;
-    row.page_table = page_table + b * page_table_stride;
-    row.page_size = page_size;
-    small_topk_select(row);
-    SMALL_TOPK_AT_END(row, static_cast<unsigned>(row.n));
+    const unsigned blocks = SMALL_TOPK_GRID(gridDim.x);
+    if (block_number() >= blocks) return;
+    if (thread_number() == 0) ties_before = 0;
+    block_barrier();
+    for (int64_t b = block_number(); b < gridDim.x; b += blocks) {
+        small_topk_row row;
+        row.scores = scores + b * score_stride;
+        row.n = seq_lens[b] < 0 ? 0 : seq_lens[b];
+        row.topk = topk;
+        row.page_indices = page_indices + b * topk;
+        row.raw_indices = raw_indices == nullptr ? nullptr : raw_indices + b * topk;
+        row.page_table = page_table + b * page_table_stride;
+        row.page_size = page_size;
+        small_topk_select(row);
+        SMALL_TOPK_AT_END(row, static_cast<unsigned>(row.n));
+    }
 }
 
 #else

@@ -63,7 +63,11 @@ SOURCE_FAULT(lds_unwritten, "lds-unwritten", "race", "a place comes from LDS tha
 SOURCE_FAULT(overflow_unguarded, "overflow-unguarded", "overflow",
              "candidates are written beyond their buffer in LDS");
 SOURCE_FAULT(plain_increment, "plain-increment", "race", "a histogram is counted by plain increments");
+SOURCE_FAULT(scalar_stale, "scalar-stale", "stale-state",
+             "blocks loop over rows, and a scalar in LDS is not reset for rows little longer than topk");
 SOURCE_FAULT(tie_by_arrival, "tie-by-arrival", "tie-break",
              "equal scores win in the order in which their threads come to a counter");
 SOURCE_FAULT(vector_load, "vector-load", "stride", "scores are loaded four at a time, off alignment");
+SOURCE_FAULT(vector_load_past_row, "vector-load-past-row", "read-past-end",
+             "aligned scores are loaded four at a time, past the end of the last row");
 SOURCE_FAULT(wave_of_64, "wave-of-64", "wave-size", "block scans take every wave for 64 lanes wide");
