@@ -26,6 +26,17 @@ SIMULATOR_INLINE unsigned short simulator_half_bits(float value)
     return static_cast<unsigned short>(sign | half);
 }
 
+/* A double as a float whose last bit remembers whether anything was cut off, so that rounding once more is right. */
+SIMULATOR_INLINE float simulator_rounded_to_odd(double value)
+{
+    const float nearest = static_cast<float>(value);
+    const double back = nearest;
+    if (back == value || value != value || back - back != 0) return nearest;
+    unsigned bits = __float_as_uint(nearest);
+    if ((back < 0 ? -back : back) > (value < 0 ? -value : value)) bits--; /* towards zero */
+    return __uint_as_float(bits | 1u);
+}
+
 SIMULATOR_INLINE float simulator_half_value(unsigned short half)
 {
     const unsigned sign = (half & 0x8000u) << 16;
@@ -45,8 +56,9 @@ struct __half {
     unsigned short x;
     __half() = default;
     SIMULATOR_INLINE __half(float value) : x(simulator_half_bits(value)) {}
-    SIMULATOR_INLINE __half(double value) : x(simulator_half_bits(static_cast<float>(value))) {}
-    SIMULATOR_INLINE __half(int value) : x(simulator_half_bits(static_cast<float>(value))) {}
+    SIMULATOR_INLINE __half(double value) : x(simulator_half_bits(simulator_rounded_to_odd(value))) {}
+    SIMULATOR_INLINE __half(int value) : __half(static_cast<double>(value)) {}
+    SIMULATOR_INLINE __half(unsigned value) : __half(static_cast<double>(value)) {}
     SIMULATOR_INLINE __half(__half_raw raw) : x(raw.x) {}
     SIMULATOR_INLINE operator float() const { return simulator_half_value(x); }
 };
@@ -79,9 +91,16 @@ SIMULATOR_INLINE __half __float2half_rd(float a) { return simulator_half_directe
 SIMULATOR_INLINE __half __float2half_ru(float a) { return simulator_half_directed(a, 1); }
 SIMULATOR_INLINE __half __float2half_rz(float a) { return simulator_half_directed(a, a < 0 ? 1 : -1); }
 
-SIMULATOR_INLINE __half __int2half_rn(int a) { return __half(static_cast<float>(a)); }
+SIMULATOR_INLINE __half __int2half_rn(int a) { return __half(a); }
+SIMULATOR_INLINE __half __uint2half_rn(unsigned a) { return __half(a); }
+SIMULATOR_INLINE __half __short2half_rn(short a) { return __half(static_cast<int>(a)); }
+SIMULATOR_INLINE __half __ushort2half_rn(unsigned short a) { return __half(static_cast<int>(a)); }
 SIMULATOR_INLINE int    __half2int_rn(__half a) { return __float2int_rn(a); }
 SIMULATOR_INLINE int    __half2int_rz(__half a) { return __float2int_rz(a); }
+SIMULATOR_INLINE int    __half2int_rd(__half a) { return __float2int_rd(a); }
+SIMULATOR_INLINE int    __half2int_ru(__half a) { return __float2int_ru(a); }
+SIMULATOR_INLINE unsigned __half2uint_rn(__half a) { return __float2uint_rn(a); }
+SIMULATOR_INLINE unsigned __half2uint_rz(__half a) { return __float2uint_rz(a); }
 
 SIMULATOR_INLINE __half __hadd(__half a, __half b) { return __half(static_cast<float>(a) + static_cast<float>(b)); }
 SIMULATOR_INLINE __half __hsub(__half a, __half b) { return __half(static_cast<float>(a) - static_cast<float>(b)); }
@@ -100,6 +119,12 @@ SIMULATOR_INLINE int    __hisinf(__half a) { return (a.x & 0x7fff) != 0x7c00 ? 0
 SIMULATOR_INLINE __half __hmax(__half a, __half b) { return __hisnan(a) ? b : __hisnan(b) ? a : __hlt(a, b) ? b : a; }
 SIMULATOR_INLINE __half __hmin(__half a, __half b) { return __hisnan(a) ? b : __hisnan(b) ? a : __hlt(b, a) ? b : a; }
 
+/* The product is exact in double, and so is every sum that is near a tie of halves: it has at most 40 bits. */
+SIMULATOR_INLINE __half __hfma(__half a, __half b, __half c)
+{
+    return __half(static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c));
+}
+
 SIMULATOR_INLINE __half2 __floats2half2_rn(float a, float b) { return {__half(a), __half(b)}; }
 SIMULATOR_INLINE __half2 __float2half2_rn(float a) { return {__half(a), __half(a)}; }
 SIMULATOR_INLINE __half2 __halves2half2(__half a, __half b) { return {a, b}; }
@@ -109,5 +134,39 @@ SIMULATOR_INLINE __half  __high2half(__half2 a) { return a.y; }
 SIMULATOR_INLINE float   __low2float(__half2 a) { return a.x; }
 SIMULATOR_INLINE float   __high2float(__half2 a) { return a.y; }
 SIMULATOR_INLINE float2  __half22float2(__half2 a) { return make_float2(a.x, a.y); }
+SIMULATOR_INLINE __half2 __float22half2_rn(float2 a) { return {__half(a.x), __half(a.y)}; }
+SIMULATOR_INLINE __half2 __half2half2(__half a) { return {a, a}; }
+SIMULATOR_INLINE __half2 __low2half2(__half2 a) { return {a.x, a.x}; }
+SIMULATOR_INLINE __half2 __high2half2(__half2 a) { return {a.y, a.y}; }
+SIMULATOR_INLINE __half2 __lowhigh2highlow(__half2 a) { return {a.y, a.x}; }
+SIMULATOR_INLINE __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
+SIMULATOR_INLINE __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
+SIMULATOR_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
+SIMULATOR_INLINE __half2 __hneg2(__half2 a) { return {__hneg(a.x), __hneg(a.y)}; }
+SIMULATOR_INLINE __half2 __habs2(__half2 a) { return {__habs(a.x), __habs(a.y)}; }
+
+/* Both halves at once; comparisons give 1 or 0 in each, the forms with a b whether it holds in both. */
+#define SIMULATOR_HALF2(name, one)                                                                                     \
+    SIMULATOR_INLINE __half2 name(__half2 a, __half2 b) { return {one(a.x, b.x), one(a.y, b.y)}; }
+SIMULATOR_HALF2(__hadd2, __hadd)
+SIMULATOR_HALF2(__hsub2, __hsub)
+SIMULATOR_HALF2(__hmul2, __hmul)
+SIMULATOR_HALF2(__h2div, __hdiv)
+SIMULATOR_HALF2(__hmax2, __hmax)
+SIMULATOR_HALF2(__hmin2, __hmin)
+#undef SIMULATOR_HALF2
+#define SIMULATOR_HALF2_COMPARE(name)                                                                                  \
+    SIMULATOR_INLINE __half2 __h##name##2(__half2 a, __half2 b)                                                        \
+    {                                                                                                                  \
+        return {__half(static_cast<int>(__h##name(a.x, b.x))), __half(static_cast<int>(__h##name(a.y, b.y)))};         \
+    }                                                                                                                  \
+    SIMULATOR_INLINE bool __hb##name##2(__half2 a, __half2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }
+SIMULATOR_HALF2_COMPARE(eq)
+SIMULATOR_HALF2_COMPARE(ne)
+SIMULATOR_HALF2_COMPARE(lt)
+SIMULATOR_HALF2_COMPARE(le)
+SIMULATOR_HALF2_COMPARE(gt)
+SIMULATOR_HALF2_COMPARE(ge)
+#undef SIMULATOR_HALF2_COMPARE
 
 #endif
