@@ -93,7 +93,7 @@ static double seconds_now(void)
 
 static enum status detect(const char *provider, double *seconds, char found[FOUND_BYTES], struct error *err)
 {
-    struct scratch scratch;
+    struct scratch scratch = {0};
     if (make_scratch(&scratch, err))
         return err->status;
     double begin = seconds_now();

@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_ARGUMENTS = 64, MESSAGE_BYTES = 1000 };
@@ -22,6 +23,7 @@ enum { MAX_ARGUMENTS = 64, MESSAGE_BYTES = 1000 };
 #define SIMULATOR_FOLDER "kernels/simulator"
 /* What an object depends on beside the source and the headers. Raise it when the interface changes. */
 #define BUILD_VERSION "watched 1"
+#define BUILDING "building-"
 
 /* One build, from start to end. */
 struct build {
@@ -336,6 +338,24 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
+/* What builds that were killed have left: no build takes so long. */
+static void remove_old_folders(const char *cache)
+{
+    enum { OLD_SECONDS = 3600 };
+    struct dirent **entries = NULL;
+    char            path[PATH_MAX + 260];
+    struct stat     place;
+    int             n = scandir(cache, &entries, NULL, NULL);
+    for (int i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "%s/%s", cache, entries[i]->d_name);
+        if (strncmp(entries[i]->d_name, BUILDING, sizeof BUILDING - 1) == 0 && lstat(path, &place) == 0 &&
+            S_ISDIR(place.st_mode) && time(NULL) - place.st_mtime > OLD_SECONDS)
+            remove_folder(path);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
 /* Compiles everything into the temporary folder and moves the object to its place in the cache, digest first. */
 static enum simulator_build_result build_object(struct build *build, const char *object, const char *sum)
 {
@@ -344,7 +364,8 @@ static enum simulator_build_result build_object(struct build *build, const char 
     struct error                err = {0};
     enum simulator_build_result result = SIMULATOR_NO_COMPILER;
     FILE                       *file = NULL;
-    snprintf(build->folder, sizeof build->folder, "%s/building-XXXXXX", build->cache);
+    remove_old_folders(build->cache);
+    snprintf(build->folder, sizeof build->folder, "%s/" BUILDING "XXXXXX", build->cache);
     if (!objects || !mkdtemp(build->folder)) {
         set_text(build, "%s: no folder to build in: %s", build->cache, strerror(errno));
         free(objects);

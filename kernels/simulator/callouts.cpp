@@ -87,11 +87,11 @@ void order(int memory_order)
 }
 
 template <typename T, typename Change>
-T update(volatile T *address, uintptr_t pc, int memory_order, Change change)
+T update(volatile T *address, uintptr_t pc, int memory_order, bool may_be_unwritten, Change change)
 {
     point(at(address), pc);
     order(memory_order);
-    note_sync(at(address), sizeof(T), ACCESS_UPDATE, pc);
+    note_sync(at(address), sizeof(T), ACCESS_UPDATE, may_be_unwritten, pc);
     const T old = load(address);
     store(address, static_cast<T>(change(old)));
     return old;
@@ -206,7 +206,7 @@ uint64_t simulator_atomic_update(void *address, size_t bytes, int operation, uin
     const uint8_t way = operation == SIMULATOR_ATOMIC_LOAD    ? ACCESS_ATOMIC_LOAD
                         : operation == SIMULATOR_ATOMIC_STORE ? ACCESS_ATOMIC_STORE
                                                               : ACCESS_UPDATE;
-    note_sync(at(address), bytes, way, pc);
+    note_sync(at(address), bytes, way, operation == SIMULATOR_ATOMIC_EXCHANGE, pc);
     return simulator_atomic_apply(address, bytes, operation, value, expected);
 }
 
@@ -215,34 +215,34 @@ uint64_t simulator_atomic_update(void *address, size_t bytes, int operation, uin
     word##bits simulator_atomic##bits##_load(const volatile word##bits *address, int)                                  \
     {                                                                                                                  \
         point(at(address), HERE);                                                                                      \
-        note_sync(at(address), sizeof(word##bits), ACCESS_ATOMIC_LOAD, HERE);                                          \
+        note_sync(at(address), sizeof(word##bits), ACCESS_ATOMIC_LOAD, false, HERE);                                   \
         return load(address);                                                                                          \
     }                                                                                                                  \
     void simulator_atomic##bits##_store(volatile word##bits *address, word##bits value, int memory_order)              \
     {                                                                                                                  \
         point(at(address), HERE);                                                                                      \
         order(memory_order);                                                                                           \
-        note_sync(at(address), sizeof(word##bits), ACCESS_ATOMIC_STORE, HERE);                                         \
+        note_sync(at(address), sizeof(word##bits), ACCESS_ATOMIC_STORE, false, HERE);                                  \
         store(address, value);                                                                                         \
     }                                                                                                                  \
-    SIMULATOR_ATOMIC_UPDATE(bits, exchange, value)                                                                     \
-    SIMULATOR_ATOMIC_UPDATE(bits, fetch_add, old + value)                                                              \
-    SIMULATOR_ATOMIC_UPDATE(bits, fetch_sub, old - value)                                                              \
-    SIMULATOR_ATOMIC_UPDATE(bits, fetch_and, old & value)                                                              \
-    SIMULATOR_ATOMIC_UPDATE(bits, fetch_or, old | value)                                                               \
-    SIMULATOR_ATOMIC_UPDATE(bits, fetch_xor, old ^ value)                                                              \
-    SIMULATOR_ATOMIC_UPDATE(bits, fetch_nand, ~(old & value))                                                          \
+    SIMULATOR_ATOMIC_UPDATE(bits, exchange, true, value)                                                               \
+    SIMULATOR_ATOMIC_UPDATE(bits, fetch_add, false, old + value)                                                       \
+    SIMULATOR_ATOMIC_UPDATE(bits, fetch_sub, false, old - value)                                                       \
+    SIMULATOR_ATOMIC_UPDATE(bits, fetch_and, false, old & value)                                                       \
+    SIMULATOR_ATOMIC_UPDATE(bits, fetch_or, false, old | value)                                                        \
+    SIMULATOR_ATOMIC_UPDATE(bits, fetch_xor, false, old ^ value)                                                       \
+    SIMULATOR_ATOMIC_UPDATE(bits, fetch_nand, false, ~(old & value))                                                   \
     word##bits simulator_atomic##bits##_compare_exchange_val(volatile word##bits *address, word##bits expected,        \
                                                              word##bits desired, int success, int)                     \
     {                                                                                                                  \
-        return update(address, HERE, success,                                                                          \
+        return update(address, HERE, success, false,                                                                   \
                       [=](word##bits old) { return old == expected ? desired : old; });                                \
     }                                                                                                                  \
     int simulator_atomic##bits##_compare_exchange_strong(volatile word##bits *address, word##bits *expected,           \
                                                          word##bits desired, int success, int)                         \
     {                                                                                                                  \
         const word##bits wanted = *expected;                                                                           \
-        *expected = update(address, HERE, success,                                                                     \
+        *expected = update(address, HERE, success, false,                                                              \
                            [=](word##bits old) { return old == wanted ? desired : old; });                             \
         return *expected == wanted;                                                                                    \
     }                                                                                                                  \
@@ -250,14 +250,14 @@ uint64_t simulator_atomic_update(void *address, size_t bytes, int operation, uin
                                                        word##bits desired, int success, int)                           \
     {                                                                                                                  \
         const word##bits wanted = *expected;                                                                           \
-        *expected = update(address, HERE, success,                                                                     \
+        *expected = update(address, HERE, success, false,                                                              \
                            [=](word##bits old) { return old == wanted ? desired : old; });                             \
         return *expected == wanted;                                                                                    \
     }
-#define SIMULATOR_ATOMIC_UPDATE(bits, name, new_value)                                                                 \
+#define SIMULATOR_ATOMIC_UPDATE(bits, name, may_be_unwritten, new_value)                                               \
     word##bits simulator_atomic##bits##_##name(volatile word##bits *address, word##bits value, int memory_order)       \
     {                                                                                                                  \
-        return update(address, HERE, memory_order,                                                                     \
+        return update(address, HERE, memory_order, may_be_unwritten,                                                   \
                       [=](word##bits old) { (void)old; return static_cast<word##bits>(new_value); });                  \
     }
 

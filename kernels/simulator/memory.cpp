@@ -89,7 +89,7 @@ void memory_mark_written(uintptr_t address, size_t bytes)
         if (cell.written_in != range->epoch) cell.written = 0;
         cell.written_in = range->epoch;
         for (unsigned i = 0; i < 4; i++)
-            if (word + i >= address && word + i < end) cell.written |= 1u << i;
+            if (word + i >= address && word + i < end) cell.written = static_cast<uint16_t>(cell.written | 1u << i);
     }
 }
 

@@ -25,11 +25,13 @@ struct seen_access {
 
 /* The shadow of four bytes. */
 struct shadow_cell {
-    seen_access store;    /* the last plain store */
+    seen_access store;    /* the last plain store that is wide or begins at byte 0 */
     seen_access sync;     /* the last atomic or volatile store */
     seen_access loads[2]; /* the last two loads of different threads, the latest first */
     uint32_t    written_in; /* LDS: block, global memory: epoch of the range, in which `written` holds */
-    uint32_t    written;    /* mask of bytes that were written */
+    uint16_t    written;    /* mask of bytes that were written */
+    uint16_t    n_parts;    /* 0: no narrow store since the last one of the whole word; else 3 */
+    seen_access parts[3];   /* the last plain store that begins at byte 1, 2, 3; mask 0: none */
 };
 
 /* A range of global memory. */

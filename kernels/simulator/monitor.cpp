@@ -172,10 +172,33 @@ void keep_load(shadow_cell &cell, const seen_access &now)
     cell.loads[0] = now;
 }
 
+/* Against the plain stores that the word remembers. */
+inline void check_stores(const shadow_cell &cell, const touch &t)
+{
+    if (conflicts(cell.store, t)) race(cell.store, t.address, t.bytes, t.way, t.pc);
+    for (unsigned i = 0; i < cell.n_parts; i++)
+        if (conflicts(cell.parts[i], t)) race(cell.parts[i], t.address, t.bytes, t.way, t.pc);
+}
+
+/* Threads that store to the bytes of one word are all remembered. */
+inline void keep_store(shadow_cell &cell, const seen_access &now)
+{
+    constexpr uint8_t whole = 0xf;
+    if ((now.mask & 1) != 0) {
+        cell.store = now;
+        if (now.mask == whole) cell.n_parts = 0;
+        return;
+    }
+    if (cell.n_parts == 0)
+        for (seen_access &part : cell.parts) part.mask = 0;
+    cell.n_parts = 3;
+    cell.parts[__builtin_ctz(now.mask) - 1] = now;
+}
+
 void touch_load(const touch &t)
 {
     shadow_cell &cell = *t.cell;
-    if (conflicts(cell.store, t)) race(cell.store, t.address, t.bytes, t.way, t.pc);
+    check_stores(cell, t);
     if (is_plain(t.way) && conflicts(cell.sync, t)) race(cell.sync, t.address, t.bytes, t.way, t.pc);
     keep_load(cell, make_access(t.mask, t.way, t.pc));
 }
@@ -184,16 +207,18 @@ void touch_store(const touch &t, uint32_t epoch)
 {
     shadow_cell &cell = *t.cell;
     const bool   plain = is_plain(t.way);
-    if (conflicts(cell.store, t)) race(cell.store, t.address, t.bytes, t.way, t.pc);
+    check_stores(cell, t);
     if (plain && conflicts(cell.sync, t)) race(cell.sync, t.address, t.bytes, t.way, t.pc);
     for (const seen_access &load : cell.loads)
         if ((plain || is_plain(load.way)) && conflicts(load, t)) race(load, t.address, t.bytes, t.way, t.pc);
-    (plain ? cell.store : cell.sync) = make_access(t.mask, t.way, t.pc);
+    const seen_access now = make_access(t.mask, t.way, t.pc);
+    if (plain) keep_store(cell, now);
+    else cell.sync = now;
     if (cell.written_in != epoch) {
         cell.written_in = epoch;
         cell.written = 0;
     }
-    cell.written |= t.mask;
+    cell.written = static_cast<uint16_t>(cell.written | t.mask);
 }
 
 void check_written(const touch &t, uint32_t epoch, finding_kind kind)
@@ -330,6 +355,16 @@ void enter_module(const module &m)
     where = &m;
 }
 
+/* Whether what the running block has stored into the word stays its own. */
+bool is_unreleased(const shadow_cell &cell)
+{
+    const auto own = [](const seen_access &a) { return a.block == order_block && a.mask != 0; };
+    for (unsigned i = 0; i < cell.n_parts; i++)
+        if (own(cell.parts[i]) && !order_is_released(cell.parts[i])) return true;
+    const seen_access &last = own(cell.store) ? cell.store : cell.sync;
+    return own(last) && (last.way == ACCESS_STORE || last.way == ACCESS_VOLATILE_STORE) && !order_is_released(last);
+}
+
 /* Stores that no fence has released go out of sight of the blocks that follow. */
 void hide_unreleased()
 {
@@ -338,9 +373,7 @@ void hide_unreleased()
         const memory_range *const range = memory_at(word.address);
         if (range == nullptr || range->cells == nullptr) continue;
         shadow_cell       &cell = range->cells[(word.address - (range->begin & ~uintptr_t{3})) / 4];
-        const seen_access &last = cell.store.block == order_block ? cell.store : cell.sync;
-        if (last.block != order_block || (last.way != ACCESS_STORE && last.way != ACCESS_VOLATILE_STORE)) continue;
-        if (order_is_released(last)) continue;
+        if (!is_unreleased(cell)) continue;
         /* Newest first, so that the value before the first store comes back in the end. */
         std::memcpy(&word.after, reinterpret_cast<const void *>(word.address), sizeof word.after);
         std::memcpy(reinterpret_cast<void *>(word.address), &word.before, sizeof word.before);
@@ -431,11 +464,11 @@ void note_access(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwri
     access_any(address, bytes, way, may_be_unwritten, pc);
 }
 
-void note_sync(uintptr_t address, size_t bytes, uint8_t way, uintptr_t pc)
+void note_sync(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc)
 {
     if (!monitor_is_on) return;
     settle();
-    access_any(address, bytes, way, false, pc);
+    access_any(address, bytes, way, may_be_unwritten, pc);
     order_atomic(address, address - lds_begin < lds_bytes);
 }
 

@@ -22,8 +22,8 @@ enum access_way : uint8_t {
  * it is a finding. */
 void note_access(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc);
 
-/* The same for atomics, which order what surrounds them. */
-void note_sync(uintptr_t address, size_t bytes, uint8_t way, uintptr_t pc);
+/* The same for atomics, which order what surrounds them. `may_be_unwritten`: an exchange, whose result may be dropped. */
+void note_sync(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc);
 
 void note_fence(bool device);
 
