@@ -33,6 +33,7 @@ struct case_spec {
     size_t                   n_lengths; /* >= 1 */
     const struct case_param *params;    /* sorted by name; parameters that are left out have their default */
     size_t                   n_params;
+    const char              *captured;  /* the folder of captured contents; NULL: there is none */
 };
 
 /* The inputs of one case, in host memory, owned by this structure. */
@@ -53,6 +54,7 @@ struct case_inputs {
 struct case_param_spec {
     const char        *name;    /* NULL ends a list */
     const char *const *choices; /* accepted names, NULL-terminated; or NULL for a number */
+    bool               is_text; /* neither: any text, which the generator reads; lists are joined by line ends */
     int64_t            low;     /* the range of a number, both ends included */
     int64_t            high;
     const char        *fallback; /* what a case that does not set it gets; accepted even where it is a word (auto) */
@@ -68,6 +70,14 @@ const struct case_param_spec *case_layout_params(void);
 
 /* The parameters of one generator; NULL when there is no generator of that name. NULL-name terminated. */
 const struct case_param_spec *case_generator_params(const char *generator);
+
+/* Whether a generator takes its rows as they are given (literal, captured): then the number of rows and their lengths
+ * follow from its parameters, and a case has no axes `length` and `batch` of its own. */
+bool case_generator_is_given(const char *generator);
+
+/* The lengths of the rows that such a case gives (0 for a negative told length), malloc'd, in *lengths[0 .. *n-1].
+ * Needs of the spec: generator, parameters, folder of captured contents. 0, or non-zero with one line in `err`. */
+int case_given_lengths(const struct case_spec *spec, int32_t **lengths, size_t *n, char *err, size_t err_size);
 
 /* The i-th generator name in the order of the list; NULL past the end. */
 const char *case_generator_name(size_t i);

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "cases/case.h"
+#include "cases/given.h"
 
 #define GENERATOR_MAX_PARAMS 8
 
@@ -45,6 +46,11 @@ struct case_generator {
     /* Optional (default: the length itself): the length that the kernel is told for a row, given its length and the
      * row width. `row->length` may be 0 here. What the row then holds is the told length clamped to 0 .. width. */
     int32_t (*told_length)(const struct generator_row *row, int32_t width);
+
+    /* Instead of `fill`: hands over rows that are given as they are, see given.h; without `with_contents` only their
+     * shape. `out` is zeroed; what it holds is freed by the caller in either case. 0, or non-zero with one line in
+     * `err`. */
+    int (*give)(const struct case_spec *spec, bool with_contents, struct given_inputs *out, char *err, size_t err_size);
 };
 
 /* NULL-terminated. */

@@ -9,8 +9,10 @@
 #include "cases/random.h"
 
 extern const struct case_generator generator_bin_edges;
+extern const struct case_generator generator_captured;
 extern const struct case_generator generator_denormals;
 extern const struct case_generator generator_infinities;
+extern const struct case_generator generator_literal;
 extern const struct case_generator generator_nan;
 extern const struct case_generator generator_negative_lengths;
 extern const struct case_generator generator_overflow;
@@ -23,8 +25,10 @@ extern const struct case_generator generator_ties;
 
 const struct case_generator *const case_generators[] = {
     &generator_bin_edges,
+    &generator_captured,
     &generator_denormals,
     &generator_infinities,
+    &generator_literal,
     &generator_nan,
     &generator_negative_lengths,
     &generator_overflow,

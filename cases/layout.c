@@ -9,8 +9,6 @@
 #include "cases/generator.h"
 #include "cases/random.h"
 
-enum layout_param { PARAM_BASE_SHIFT, PARAM_STRIDE_EXTRA, PARAM_TABLE, PARAM_TABLE_STRIDE_EXTRA, PARAM_WIDTH_SLACK };
-
 enum layout_table {
     TABLE_PER_ROW,
     TABLE_IDENTITY,
@@ -79,7 +77,7 @@ static int64_t automatic_shift(uint64_t key)
 int layout_init(struct layout *layout, int32_t longest, int32_t page_size, const int64_t values[LAYOUT_PARAMS],
                 uint64_t key, char *err, size_t err_size)
 {
-    const int64_t width = longest + given_or(values[PARAM_WIDTH_SLACK], automatic_slack(key));
+    const int64_t width = longest + given_or(values[LAYOUT_WIDTH_SLACK], automatic_slack(key));
     if (width > INT32_MAX) {
         snprintf(err, err_size, "row width %lld (longest row %d and width_slack): must be at most %d",
                  (long long)width, (int)longest, (int)INT32_MAX);
@@ -88,10 +86,10 @@ int layout_init(struct layout *layout, int32_t longest, int32_t page_size, const
     const int64_t pages       = (width + page_size - 1) / page_size;
     layout->key               = key;
     layout->max_seq_len       = (int32_t)width;
-    layout->score_stride      = width + given_or(values[PARAM_STRIDE_EXTRA], automatic_stride(key));
-    layout->page_table_stride = pages + given_or(values[PARAM_TABLE_STRIDE_EXTRA], automatic_table_stride(key));
-    layout->base_shift        = (int32_t)given_or(values[PARAM_BASE_SHIFT], automatic_shift(key));
-    layout->table             = values[PARAM_TABLE];
+    layout->score_stride      = width + given_or(values[LAYOUT_STRIDE_EXTRA], automatic_stride(key));
+    layout->page_table_stride = pages + given_or(values[LAYOUT_TABLE_STRIDE_EXTRA], automatic_table_stride(key));
+    layout->base_shift        = (int32_t)given_or(values[LAYOUT_BASE_SHIFT], automatic_shift(key));
+    layout->table             = values[LAYOUT_TABLE];
 
     /* A batch of empty rows still has arrays. */
     layout->score_stride      = layout->score_stride > 0 ? layout->score_stride : 1;

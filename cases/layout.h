@@ -12,8 +12,15 @@
 
 #include "cases/case.h"
 
-/* The number of parameters in case_layout_params(). */
-#define LAYOUT_PARAMS 5
+/* The parameters in the order of case_layout_params(). */
+enum layout_param {
+    LAYOUT_BASE_SHIFT,
+    LAYOUT_STRIDE_EXTRA,
+    LAYOUT_TABLE,
+    LAYOUT_TABLE_STRIDE_EXTRA,
+    LAYOUT_WIDTH_SLACK,
+    LAYOUT_PARAMS
+};
 
 struct layout {
     int32_t  max_seq_len;

@@ -73,6 +73,7 @@ struct concrete_case concrete_case_at(struct arena *arena, const struct family *
         .n_lengths = at[AXIS_LENGTH]->n_lengths,
         .params = params,
         .n_params = family->n_params + n_axis_params,
+        .captured = family->root ? family->root->captured : NULL,
     };
     for (size_t i = 0; i < made.spec.n_lengths; i++)
         if (made.spec.lengths[i] > made.longest)
@@ -324,7 +325,25 @@ enum topk_level registry_case_level(const struct concrete_case *concrete, const 
     return claims->level;
 }
 
-struct case_spec registry_sequence_spec(const struct concrete_case *concrete, const struct sequence_step *step)
+size_t case_params_replaced(const struct case_param *params, size_t n, const struct case_param *others, size_t n_others,
+                            struct case_param *out)
+{
+    if (n)
+        memcpy(out, params, n * sizeof *out);
+    for (size_t i = 0; i < n_others; i++) {
+        size_t p = 0;
+        while (p < n && strcmp(out[p].name, others[i].name) != 0)
+            p++;
+        n += p == n;
+        out[p] = others[i];
+    }
+    if (n)
+        qsort(out, n, sizeof *out, by_param_name);
+    return n;
+}
+
+struct case_spec registry_sequence_spec(const struct concrete_case *concrete, const struct sequence_step *step,
+                                        struct case_param *params)
 {
     struct case_spec spec = concrete->spec;
     if (step->topk)
@@ -337,6 +356,10 @@ struct case_spec registry_sequence_spec(const struct concrete_case *concrete, co
     }
     if (step->batch)
         spec.batch = step->batch;
+    if (step->n_params) {
+        spec.n_params = case_params_replaced(spec.params, spec.n_params, step->params, step->n_params, params);
+        spec.params = params;
+    }
     if (spec.batch < (int32_t)spec.n_lengths)
         spec.batch = (int32_t)spec.n_lengths;
     return spec;
@@ -354,5 +377,5 @@ struct case_spec registry_sweep_spec(const struct concrete_case *concrete, const
         step.lengths = value;
         step.n_lengths = 1;
     }
-    return registry_sequence_spec(concrete, &step);
+    return registry_sequence_spec(concrete, &step, NULL);
 }

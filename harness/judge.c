@@ -215,14 +215,21 @@ static void make_steps(struct judging *judging)
         return;
     }
     for (size_t s = 0; s < family->n_sequence && !judging->error.status; s++) {
-        struct case_spec   spec = registry_sequence_spec(judging->concrete, &family->sequence[s]);
-        struct case_inputs inputs = {0};
+        const struct sequence_step *step = &family->sequence[s];
+        struct case_param  *params = calloc(judging->concrete->spec.n_params + step->n_params + 1, sizeof *params);
+        struct case_inputs  inputs = {0};
+        if (!params) {
+            error_no_memory(&judging->error);
+            return;
+        }
+        struct case_spec spec = registry_sequence_spec(judging->concrete, step, params);
         if (spec.topk > claims_max_topk(claims))
             spec.topk = claims_max_topk(claims);
         if (case_generate(&spec, &inputs, judging->error.text, sizeof judging->error.text))
             judging->error.status = STATUS_BOOKS;
         else if (!problem_make(&judging->steps[s], &inputs, claims, &judging->error))
             judging->n_steps++;
+        free(params);
     }
 }
 

@@ -222,6 +222,8 @@ enum status registry_load(struct registry *registry, const char *const *folders,
     registry->n_roots = n_folders;
     for (size_t i = 0; i < n_folders; i++) {
         registry->roots[i].folder = arena_text(&registry->arena, folders[i]);
+        registry->roots[i].captured =
+            arena_format(&registry->arena, i ? "%s/captured" : "%s/../cases/captured", folders[i]);
         if (read_root(&reading, &registry->roots[i], update))
             return err->status;
     }

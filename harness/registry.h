@@ -2,7 +2,7 @@
 /*
  * The registry: fault kinds, suites, case families and expectations, read from YAML and cross-checked.
  *
- *     registry.c          reads a registry folder               family.c       one family: keys, axes, selections
+ *     registry.c          reads a registry folder               family*.c      one family: keys, axes, selections
  *     registry_check.c    `check`: budgets, hashes, update      pairwise.c     which combinations of axis values
  *     concrete_case.c     names and specs of concrete cases     hashes.c       the file hashes.txt
  *     expectation.c       expected failures, skip bounds
@@ -87,9 +87,11 @@ struct needed_capability {
 
 /* A problem to be launched before every launch of the case, in the same open: the case with these axes replaced. */
 struct sequence_step {
-    int32_t        topk, page_size, batch; /* 0: as in the case */
-    const int32_t *lengths;
-    size_t         n_lengths; /* 0: as in the case */
+    int32_t                  topk, page_size, batch; /* 0: as in the case */
+    const int32_t           *lengths;
+    size_t                   n_lengths; /* 0: as in the case */
+    const struct case_param *params;    /* those that the step replaces */
+    size_t                   n_params;
 };
 
 /* Problems launched once, after the case itself: the case with one axis at every `step`-th value of a range. Finds what
@@ -101,6 +103,8 @@ struct sweep {
 
 struct family {
     const char                 *id, *summary, *fault, *source, *generator;
+    const struct case_param    *origin; /* captured_from: model, layer, step, dtype ... as they were noted */
+    size_t                      n_origin;
     const char                 *file;
     int                         line;
     const struct registry_root *root;
@@ -143,6 +147,8 @@ struct concrete_case {
 /* One folder that was read. The project's own comes first, then every --registry. */
 struct registry_root {
     const char *folder;
+    const char *captured;   /* the folder of captured contents: cases/captured beside the project's registry, captured in
+                               another one */
     bool        has_hashes; /* there is a hashes.txt */
 };
 
@@ -223,8 +229,10 @@ bool case_name_matches(const char *name, const char *pattern);
 bool registry_case_is_promised(const struct concrete_case *concrete, const struct topk_claims *claims, char *why,
                                size_t why_size);
 
-/* The spec of a step of the family's sequence. The case's spec must outlive it. */
-struct case_spec registry_sequence_spec(const struct concrete_case *concrete, const struct sequence_step *step);
+/* The spec of a step of the family's sequence. The case's spec, the family and `params` must outlive it: room for the
+ * parameters of both; may be NULL for a step that replaces none. */
+struct case_spec registry_sequence_spec(const struct concrete_case *concrete, const struct sequence_step *step,
+                                        struct case_param *params);
 
 /* The spec of the case with a sweep's axis at *value. The case's spec and *value must outlive it. */
 struct case_spec registry_sweep_spec(const struct concrete_case *concrete, const struct sweep *sweep,
@@ -241,6 +249,11 @@ const struct expectation *registry_expectation(const struct registry *registry, 
                                                const char *arch, const char *device_id, const char *provider);
 
 /* ---- inside the registry ------------------------------------------------------------------------------------ */
+
+/* The parameters with those of `others` put in their places or added, sorted by name, into out[0 .. n + n_others - 1].
+ * Returns how many there are. */
+size_t case_params_replaced(const struct case_param *params, size_t n, const struct case_param *others, size_t n_others,
+                            struct case_param *out);
 
 /* Reads one family from its map. */
 struct yaml_node;
