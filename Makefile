@@ -27,10 +27,10 @@ endif
 Q := $(if $(V),,@)
 
 BUILD_PACKAGES := gcc g++ pkg-config libsqlite3-dev libyaml-dev libxxhash-dev libgit2-dev libjansson-dev \
-                  libzstd-dev libxml2-dev libboost-context-dev libdw-dev sqlite3
+                  libzstd-dev libzip-dev libxml2-dev libboost-context-dev libdw-dev sqlite3
 TEST_PACKAGES := libcriterion-dev python3 python3-numpy python3-torch python3-jinja2 python3-plotly slurmctld slurmd slurm-client munge
 LINT_PACKAGES := clang clang-tidy cppcheck libclang-rt-14-dev
-LIBRARIES := sqlite3 yaml-0.1 libxxhash libgit2 jansson libzstd libxml-2.0 libdw libelf
+LIBRARIES := sqlite3 yaml-0.1 libxxhash libgit2 jansson libzstd libzip libxml-2.0 libdw libelf
 
 # Messages are cut to their buffers on purpose, hence -Wno-format-truncation.
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
@@ -43,7 +43,7 @@ REFERENCE_FLAGS := -fno-fast-math -ffp-contract=off
 # Kernels on the simulator run millions of times.
 KERNEL_FLAGS := -O3
 
-HARNESS_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard harness/*.c harness/fleet/*.c))
+HARNESS_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard harness/*.c harness/fleet/*.c harness/import/*.c))
 REFERENCE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard reference/*.c))
 CASES_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cases/*.c))
 KERNEL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard kernels/*.c kernels/faulty/*.c)) \
@@ -179,7 +179,7 @@ asan: ## all Criterion tests, built with the address and undefined-behaviour san
 	    CFLAGS='-O1 -g' CXXFLAGS='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test-c
 
 lint: $(BUILD)/.packages-build $(BUILD)/.packages-lint ## clang-tidy and cppcheck
-	$(Q)echo $(wildcard harness/*.c harness/fleet/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \
+	$(Q)echo $(wildcard harness/*.c harness/fleet/*.c harness/import/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \
 	    | xargs -P 2 -I{} clang-tidy --quiet {} -- -std=gnu17 -D_GNU_SOURCE -I. -Iharness $(XML_FLAGS)
 	$(Q)cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
 	    --suppress=missingInclude --suppress=invalidPointerCast -I. -D__VERSION__='""' -DTOPKCTS_CUDA -D'Test(...)=void test(void)' \

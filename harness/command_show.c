@@ -35,9 +35,17 @@ static json_t *claims_json(const struct topk_claims *claims)
     return json;
 }
 
+static json_t *origin_json(const struct family *family)
+{
+    json_t *json = json_object();
+    for (size_t i = 0; i < family->n_origin; i++)
+        json_object_set_new(json, family->origin[i].name, json_string(family->origin[i].text));
+    return json;
+}
+
 static json_t *case_json(const struct concrete_case *concrete, const struct problem *problem, const char *hash)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:s, s:o, s:I, s:s, s:o, s:I, s:I, s:i}", "case",
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:s, s:o, s:I, s:s, s:o, s:I, s:I, s:i}", "case",
                      concrete->name, "family", concrete->family->id, "summary", concrete->family->summary, "fault",
                      concrete->family->fault, "generator", concrete->family->generator, "topk",
                      (int)concrete->spec.topk, "page_size", (int)concrete->spec.page_size, "batch",
@@ -46,6 +54,9 @@ static json_t *case_json(const struct concrete_case *concrete, const struct prob
                      (json_int_t)concrete->spec.seed, "input_hash", hash, "params", params_json(concrete),
                      "score_stride", (json_int_t)problem->inputs.score_stride, "page_table_stride",
                      (json_int_t)problem->inputs.page_table_stride, "base_shift", (int)problem->inputs.base_shift);
+    if (concrete->family->n_origin)
+        json_object_set_new(json, "captured_from", origin_json(concrete->family));
+    return json;
 }
 
 static enum status write_array(const char *folder, const char *name, enum npy_type type, int64_t rows, int64_t columns,
@@ -97,7 +108,11 @@ static void print_for_people(const struct registry *registry, const struct concr
            fault ? fault->summary : "", fault ? fault->means : "");
     if (family->source)
         printf("  source     %s\n", family->source);
-    printf("  from       %s:%d, generator %s, seed %llu\n  inputs     %s\n  asks       %s\n", family->file, family->line,
+    if (family->n_origin)
+        printf("  captured  ");
+    for (size_t i = 0; i < family->n_origin; i++)
+        printf("%s %s %s", i ? "," : "", family->origin[i].name, family->origin[i].text);
+    printf("%s  from       %s:%d, generator %s, seed %llu\n  inputs     %s\n  asks       %s\n", family->n_origin ? "\n" : "", family->file, family->line,
            family->generator, (unsigned long long)concrete->spec.seed, hash, claims);
     printf("  shape      batch %d, width %d, score stride %lld, page table stride %lld, base shift %d\n",
            problem->inputs.batch, problem->inputs.max_seq_len, (long long)problem->inputs.score_stride,

@@ -130,9 +130,14 @@ static enum status read_origin(struct reading *reading)
     return STATUS_OK;
 }
 
+bool family_id_is_legal(const char *id)
+{
+    return id[0] && strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(id) && strlen(id) <= 64;
+}
+
 static enum status check_id(const struct yaml_node *node, const char *id, struct error *err)
 {
-    if (strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(id) || strlen(id) > 64)
+    if (!family_id_is_legal(id))
         return yaml_error(node, err, "'%s' is no slug: lower case letters, digits and '-' (at most 64) are accepted", id);
     return STATUS_OK;
 }

@@ -29,6 +29,7 @@ static const struct {
     {"compare", COMMAND_COMPARE, command_compare, "A B",
      "two runs, labels, devices or providers: SAME FIXED BROKEN NEW GONE DIFFERS"},
     {"report", COMMAND_REPORT, command_report, "--html DIR", "the database as pages: verdicts, regressions, times, runs"},
+    {"import", COMMAND_IMPORT, command_import, "FILES..", "captured tensors (.npy, .npz, .safetensors) become a case"},
     {"merge", COMMAND_MERGE, command_merge, "DST SRC..", "many runners' databases into one"},
     {"exclude", COMMAND_EXCLUDE, command_exclude, "RUN", "void a run without deleting it"},
     {"fleet", COMMAND_FLEET, command_fleet, "[PATTERN..]", "one run on many machines, through Slurm"},

@@ -36,7 +36,9 @@ enum command_bit {
     COMMAND_FLEET = 1 << 23,
     COMMAND_COMPARE = 1 << 24,
     COMMAND_REPORT = 1 << 25,
-    COMMAND_ALL = (1 << 26) - 1
+    COMMAND_IMPORT = 1 << 27,
+    COMMAND_SHRINK = 1 << 28,
+    COMMAND_ALL = (1 << 29) - 1
 };
 
 struct option_list {
@@ -55,6 +57,10 @@ struct settings {
     struct option_list devices, providers, registries;
     const char        *reason, *shared, *constraint, *partition, *collect;
     int64_t            shards, minutes, resubmits;
+    struct option_list tensors; /* of an import: ROLE=NAME */
+    const char        *id, *fault, *model, *layer, *step, *rows, *outputs;
+    int64_t            topk, page_size, width;
+    bool               rank_only;
     bool               csv, as_markdown, dry_run, wait, no_resubmit;
     struct option_list fail_on;    /* names of queries */
     struct option_list parameters; /* of a query: name (up to a '='), value, name, value .. */

@@ -183,6 +183,21 @@ static enum status read_families(struct reading *reading, const struct registry_
     return reading->err->status;
 }
 
+bool registry_folder_is_empty(const char *folder)
+{
+    char            cases[4096];
+    struct dirent **entries = NULL;
+    int             found = 0;
+    snprintf(cases, sizeof cases, "%s/cases", folder);
+    int n = scandir(is_there(cases) ? cases : folder, &entries, is_yaml, NULL);
+    for (int i = 0; i < n; i++) {
+        found += is_family_file(entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return found == 0;
+}
+
 static enum status read_root(struct reading *reading, struct registry_root *root, bool update)
 {
     struct registry *registry = reading->registry;

@@ -282,6 +282,12 @@ enum status fleet_read(struct registry *registry, const struct registry_root *ro
  * expanded anew around the listed combinations. */
 enum status cases_read(struct registry *registry, const struct registry_root *root, bool update, struct error *err);
 
+/* Whether an id is a slug: lower case letters, digits and '-', at most 64 of them. */
+bool family_id_is_legal(const char *id);
+
+/* Whether a folder is not there, or holds no families yet. */
+bool registry_folder_is_empty(const char *folder);
+
 /* Something worth saying that is no error. */
 void registry_note(struct registry *registry, const char *note);
 
