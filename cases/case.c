@@ -222,7 +222,7 @@ static int resolve(struct resolved_case *resolved, const struct case_spec *spec,
         }
         return 1;
     }
-    int64_t layout_values[LAYOUT_PARAMS];
+    int64_t layout_values[LAYOUT_PARAMS] = {0};
     resolved->spec      = spec;
     resolved->generator = generator;
     if (check_axes(spec, err, err_size) != 0 || check_param_names(spec, generator->params, err, err_size) != 0 ||

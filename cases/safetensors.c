@@ -178,7 +178,8 @@ unsigned char *safetensors_write(struct safetensors_entry *entries, const void *
     }
     if (text != NULL) {
         /* Blanks behind the header, so that the tensors stand at multiples of eight. */
-        const size_t length = (strlen(text) + 7) / 8 * 8;
+        const size_t used   = strlen(text);
+        const size_t length = (used + 7) / 8 * 8;
         const size_t data   = n > 0 ? (size_t)entries[n - 1].end : 0;
         *size               = SAFETENSORS_PREFIX + length + data;
         file                = malloc(*size);
@@ -187,7 +188,7 @@ unsigned char *safetensors_write(struct safetensors_entry *entries, const void *
                 file[i] = (unsigned char)(length >> (8 * i));
             }
             memset(file + SAFETENSORS_PREFIX, ' ', length);
-            memcpy(file + SAFETENSORS_PREFIX, text, strlen(text));
+            memcpy(file + SAFETENSORS_PREFIX, text, used);
             for (size_t i = 0; i < n; i++) {
                 if (entries[i].end > entries[i].begin) {
                     memcpy(file + SAFETENSORS_PREFIX + length + entries[i].begin, contents[i],
