@@ -187,8 +187,9 @@ unsigned char *safetensors_write(struct safetensors_entry *entries, const void *
             for (int i = 0; i < SAFETENSORS_PREFIX; i++) {
                 file[i] = (unsigned char)(length >> (8 * i));
             }
-            memset(file + SAFETENSORS_PREFIX, ' ', length);
-            memcpy(file + SAFETENSORS_PREFIX, text, used);
+            for (size_t i = 0; i < length; i++) {
+                file[SAFETENSORS_PREFIX + i] = i < used ? (unsigned char)text[i] : ' ';
+            }
             for (size_t i = 0; i < n; i++) {
                 if (entries[i].end > entries[i].begin) {
                     memcpy(file + SAFETENSORS_PREFIX + length + entries[i].begin, contents[i],
