@@ -19,6 +19,7 @@ enum status command_check(const struct settings *settings, struct error *err);
 enum status command_run(const struct settings *settings, struct error *err);
 enum status command_gate(const struct settings *settings, struct error *err);
 enum status command_evidence(const struct settings *settings, struct error *err);
+enum status command_guard(const struct settings *settings, struct error *err);
 enum status command_bench(const struct settings *settings, struct error *err);
 enum status command_merge(const struct settings *settings, struct error *err);
 enum status command_exclude(const struct settings *settings, struct error *err);

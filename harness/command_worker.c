@@ -29,11 +29,15 @@ struct worker {
     struct registry        registry;
     bool                   has_registry;
     struct device          device;
+    char                   device_name[64]; /* the device's own, which the order that named it does not outlive */
     struct launch_bench    bench;
     struct loaded_provider loaded;
     void                  *self;
     bool                   is_open;
     struct trial_memory    trials; /* while they are judged */
+    struct problem         timed; /* of the last order to time, for the next one of the same case */
+    char                   timed_case[1024];
+    bool                   timed_has_answer;
 };
 
 static int messages_fd = WORKER_MESSAGES_FD;
@@ -111,7 +115,8 @@ static void open_provider(struct worker *worker, const char *device, bool for_tr
     char         why[512] = "";
     /* A process keeps its tensors on the device by itself: what the harness holds stays in host memory. */
     bool on_its_own = worker->loaded.is_process && device_is_gpu(device);
-    if (device_open(&worker->device, on_its_own ? "host" : device, &err)) {
+    snprintf(worker->device_name, sizeof worker->device_name, "%s", on_its_own ? "host" : device);
+    if (device_open(&worker->device, worker->device_name, &err)) {
         say_text(MESSAGE_UNUSABLE, err.text);
         return;
     }
@@ -194,6 +199,48 @@ static void judge_trials(struct worker *worker, const char *path)
     say_text(MESSAGE_TRIED, "");
 }
 
+/* Makes the case ready for timing; most orders find it as the one before left it. */
+static enum status prepare_timing(struct worker *worker, const struct message *order, struct error *err)
+{
+    struct arena         arena = {0};
+    struct concrete_case concrete;
+    if (strcmp(worker->timed_case, order->text) == 0 && (worker->timed_has_answer || !order->order.check))
+        return STATUS_OK;
+    problem_clear(&worker->timed);
+    worker->timed_case[0] = '\0';
+    worker->timed_has_answer = order->order.check;
+    if (registry_case(&worker->registry, order->text, &arena, &concrete, err))
+        goto done;
+    struct case_inputs inputs = {0};
+    if (case_generate(&concrete.spec, &inputs, err->text, sizeof err->text)) {
+        err->status = STATUS_BOOKS;
+        goto done;
+    }
+    /* The answer, by two references, takes longer than the inputs: only where it is looked at. */
+    if (!order->order.check)
+        worker->timed.inputs = inputs;
+    else if (problem_make(&worker->timed, &inputs, &worker->loaded.provider->claims, err))
+        goto done;
+    snprintf(worker->timed_case, sizeof worker->timed_case, "%s", order->text);
+done:
+    arena_clear(&arena);
+    return err->status;
+}
+
+static void time_named_case(struct worker *worker, const struct message *order)
+{
+    static struct message answer;
+    struct error          err = {0};
+    memset(&answer, 0, sizeof answer);
+    answer.kind = MESSAGE_TIMED;
+    if (prepare_timing(worker, order, &err)) {
+        answer.times.verdict = VERDICT_ERROR;
+        snprintf(answer.times.reason, sizeof answer.times.reason, "%s", err.text);
+    } else
+        kernel_time_leg(&worker->bench, &worker->timed, &order->order, &answer.times);
+    say(&answer);
+}
+
 static void obey(struct worker *worker, const char *line)
 {
     static struct message order;
@@ -209,6 +256,8 @@ static void obey(struct worker *worker, const char *line)
         judge_named_case(worker, &order);
     else if (order.kind == MESSAGE_TRIALS && worker->is_open)
         judge_trials(worker, order.text);
+    else if (order.kind == MESSAGE_TIME && worker->is_open)
+        time_named_case(worker, &order);
     arena_clear(&arena);
 }
 
@@ -246,6 +295,7 @@ enum status command_worker(const struct settings *settings, struct error *err)
         launch_bench_clear(&worker.bench);
         device_close(&worker.device);
     }
+    problem_clear(&worker.timed);
     registry_clear(&worker.registry);
     provider_unload(&worker.loaded);
     fclose(orders);

@@ -16,27 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 static bool has_passed(const char *date)
 {
-    char      today[16];
-    time_t    now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(today, sizeof today, "%Y-%m-%d", &utc);
+    char today[16];
+    yaml_today(today);
     return strcmp(date, today) < 0;
-}
-
-static enum status read_date(const struct yaml_node *node, const char **date, struct error *err)
-{
-    int year, month, day, used = 0;
-    if (yaml_text(node, date, err))
-        return err->status;
-    if (sscanf(*date, "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 || (*date)[used] || used != 10 || month < 1 ||
-        month > 12 || day < 1 || day > 31)
-        return yaml_error(node, err, "'%s' is no date; write it like 2027-01-31", *date);
-    return STATUS_OK;
 }
 
 static enum status read_verdict(const struct yaml_node *node, struct expectation *expectation, struct error *err)
@@ -71,7 +56,7 @@ static enum status read_expectation(struct registry *registry, const struct yaml
         yaml_text(yaml_get(node, "case"), &e.case_glob, err) ||
         yaml_text(yaml_get(node, "provider"), &e.provider_glob, err) ||
         read_verdict(yaml_get(node, "verdict"), &e, err) || yaml_text(yaml_get(node, "reason"), &e.reason, err) ||
-        yaml_text(yaml_get(node, "issue"), &e.issue, err) || read_date(yaml_get(node, "expires"), &e.expires, err))
+        yaml_text(yaml_get(node, "issue"), &e.issue, err) || yaml_date(yaml_get(node, "expires"), &e.expires, err))
         return err->status;
     if (((item = yaml_get(node, "arch")) && yaml_text(item, &e.arch_glob, err)) ||
         ((item = yaml_get(node, "device_id")) && yaml_text(item, &e.device_glob, err)) ||

@@ -386,6 +386,7 @@ enum status launch_lay_out(struct launch_bench *bench, const struct problem *pro
         return err->status;
     if (!result.safe)
         return error_set(err, STATUS_FAIL, "%s", result.text);
+    declare_buffers(bench, &laid);
     *launch = laid.launch;
     return STATUS_OK;
 }

@@ -25,6 +25,7 @@ static const struct {
     {"providers", COMMAND_PROVIDERS, command_providers, "", "kernels that are built in, with their promises"},
     {"gate", COMMAND_GATE, command_gate, "[PATTERN..]", "prove a fix: --red must fail where --green passes"},
     {"evidence", COMMAND_EVIDENCE, command_evidence, "RUN..", "what runs prove, as Markdown, with all that identifies it"},
+    {"guard", COMMAND_GUARD, command_guard, "GUARD", "is a kernel slower than another by more than was declared? A-B-B-A"},
     {"bench", COMMAND_BENCH, command_bench, "", "how fast the suite itself is, as ratios to named baselines"},
     {"compare", COMMAND_COMPARE, command_compare, "A B",
      "two runs, labels, devices or providers: SAME FIXED BROKEN NEW GONE DIFFERS"},

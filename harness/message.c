@@ -15,6 +15,7 @@ static const char *const kind_names[] = {
     [MESSAGE_UNUSABLE] = "unusable", [MESSAGE_OPENED] = "opened", [MESSAGE_FAILED] = "failed",
     [MESSAGE_RESULT] = "result",     [MESSAGE_CLOSED] = "closed", [MESSAGE_ABSENT] = "absent",
     [MESSAGE_TRIALS] = "trials",     [MESSAGE_TRIED] = "tried",
+    [MESSAGE_TIME] = "time",         [MESSAGE_TIMED] = "timed",
 };
 
 /* Text of a foreign provider may be anything; JSON wants UTF-8. */
@@ -175,11 +176,49 @@ static void read_judgement(const json_t *json, struct judgement *j)
         read_difference(json_array_get(differences, j->n_differences), &j->differences[j->n_differences]);
 }
 
+static json_t *order_json(const struct launch_times_order *order)
+{
+    return json_pack("{s:b, s:b, s:b, s:b, s:i, s:i}", "pages", order->with_pages, "raw", order->with_raw, "cold",
+                     order->cold, "check", order->check, "samples", (int)order->n_samples, "calls", (int)order->calls);
+}
+
+static void read_order(const json_t *json, struct launch_times_order *order)
+{
+    *order = (struct launch_times_order){.with_pages = json_is_true(json_object_get(json, "pages")),
+                                         .with_raw = json_is_true(json_object_get(json, "raw")),
+                                         .cold = json_is_true(json_object_get(json, "cold")),
+                                         .check = json_is_true(json_object_get(json, "check")),
+                                         .n_samples = number_of(json, "samples"),
+                                         .calls = number_of(json, "calls")};
+}
+
+static json_t *leg_json(const struct launch_times *times)
+{
+    json_t *us = json_array();
+    for (int32_t i = 0; i < times->n; i++)
+        json_array_append_new(us, json_real(times->us[i]));
+    return json_pack("{s:s, s:o, s:o, s:i, s:i, s:b}", "verdict", verdict_text(times->verdict), "reason",
+                     text_json(times->reason), "us", us, "calls", (int)times->calls, "clock", (int)times->clock_mhz,
+                     "by_device", times->by_device);
+}
+
+static void read_leg(const json_t *json, struct launch_times *times)
+{
+    const char *verdict = json_string_value(json_object_get(json, "verdict"));
+    times->verdict = verdict_from_text(verdict ? verdict : "");
+    copy_text(times->reason, sizeof times->reason, json, "reason");
+    times->n = read_samples(json_object_get(json, "us"), times->us);
+    times->calls = number_of(json, "calls");
+    times->clock_mhz = number_of(json, "clock");
+    times->by_device = json_is_true(json_object_get(json, "by_device"));
+}
+
 char *message_write(const struct message *message)
 {
     if (message->kind == MESSAGE_LAUNCH || message->kind == MESSAGE_CHECKING)
         return strdup(message->kind == MESSAGE_LAUNCH ? ".\n" : ":\n");
-    bool    to_worker = message->kind == MESSAGE_OPEN || message->kind == MESSAGE_CASE || message->kind == MESSAGE_TRIALS;
+    bool    to_worker = message->kind == MESSAGE_OPEN || message->kind == MESSAGE_CASE ||
+                     message->kind == MESSAGE_TRIALS || message->kind == MESSAGE_TIME;
     json_t *json = json_pack("{s:s}", to_worker ? "do" : "say", kind_names[message->kind]);
     if (message->text[0])
         json_object_set_new(json, "text", text_json(message->text));
@@ -191,6 +230,10 @@ char *message_write(const struct message *message)
         json_object_set_new(json, "provider", provider_json(&message->provider));
     if (message->kind == MESSAGE_RESULT)
         json_object_set_new(json, "judgement", judgement_json(&message->judgement));
+    if (message->kind == MESSAGE_TIME)
+        json_object_set_new(json, "order", order_json(&message->order));
+    if (message->kind == MESSAGE_TIMED)
+        json_object_set_new(json, "times", leg_json(&message->times));
     char *text = json_dumps(json, JSON_COMPACT), *line = NULL;
     if (text) {
         size_t length = strlen(text);
@@ -231,6 +274,10 @@ enum status message_read(const char *line, struct arena *arena, struct message *
         read_provider(json_object_get(json, "provider"), arena, &message->provider);
     if (message->kind == MESSAGE_RESULT)
         read_judgement(json_object_get(json, "judgement"), &message->judgement);
+    if (message->kind == MESSAGE_TIME)
+        read_order(json_object_get(json, "order"), &message->order);
+    if (message->kind == MESSAGE_TIMED)
+        read_leg(json_object_get(json, "times"), &message->times);
     json_decref(json);
     return STATUS_OK;
 }

@@ -6,6 +6,7 @@
  *
  *     runner to worker    {"do": "open", "device": "host"}     {"do": "case", "name": "...", "repeats": 0}
  *                         {"do": "trials", "text": "/proc/7/fd/5"}
+ *                         {"do": "time", "text": "...", "order": {...}}, answered by {"say": "timed", "times": {...}}
  *     worker to runner    {"say": "provider", ...}    {"say": "opened"}    {"say": "failed", "reason": "..."}
  *                         {"say": "unusable", ...}    {"say": "absent", ...}    {"say": "result", ...}
  *                         {"say": "closed"}       {"say": "tried"}                  .
@@ -20,17 +21,20 @@
 
 #include "harness/arena.h"
 #include "harness/judge.h"
+#include "harness/kernel_time.h"
 #include "harness/provider_load.h"
 
 enum message_kind {
     MESSAGE_OPEN,     /* text: device */
     MESSAGE_CASE,     /* text: name, repeats */
+    MESSAGE_TIME,     /* text: name, order */
     MESSAGE_PROVIDER, /* provider */
     MESSAGE_UNUSABLE, /* text: why it cannot be a provider */
     MESSAGE_ABSENT,   /* text: why it is not available here; after loading or for open */
     MESSAGE_OPENED,
     MESSAGE_FAILED,   /* text: why the provider's open failed */
     MESSAGE_RESULT,   /* judgement */
+    MESSAGE_TIMED,    /* times */
     MESSAGE_CLOSED,
     MESSAGE_TRIALS,   /* text: path of memory with trials */
     MESSAGE_TRIED,    /* they have been judged */
@@ -54,6 +58,8 @@ struct message {
     bool                        for_trials; /* of OPEN: the worker needs no registry, and beats in memory, not in lines */
     struct provider_description provider;
     struct judgement            judgement;
+    struct launch_times_order   order;
+    struct launch_times         times;
 };
 
 /* The line of a message, newline included; malloc'd, the caller frees it. NULL when out of memory. */

@@ -36,6 +36,7 @@ enum command_bit {
     COMMAND_FLEET = 1 << 23,
     COMMAND_COMPARE = 1 << 24,
     COMMAND_REPORT = 1 << 25,
+    COMMAND_GUARD = 1 << 26,
     COMMAND_IMPORT = 1 << 27,
     COMMAND_SHRINK = 1 << 28,
     COMMAND_ALL = (1 << 29) - 1
@@ -69,6 +70,8 @@ struct settings {
     const char        *shard, *resume, *junit;
     const char        *source_base;                             /* a commit */
     const char        *red, *green, *red_source, *green_source; /* of a gate */
+    const char        *base, *candidate;                        /* of a guard */
+    int64_t            seconds, seed;
     struct option_list carried, attached, same;                 /* of evidence */
     const char        *targets;
     bool               jit;

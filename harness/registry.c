@@ -137,7 +137,7 @@ static int is_yaml(const struct dirent *entry)
 
 static bool is_family_file(const char *name)
 {
-    static const char *const others[] = {"faults.yaml", "suites.yaml", "skips.yaml", "fleet.yaml"};
+    static const char *const others[] = {"faults.yaml", "suites.yaml", "skips.yaml", "fleet.yaml", "guards.yaml"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (strcmp(name, others[i]) == 0)
             return false;
@@ -220,7 +220,7 @@ static enum status read_root(struct reading *reading, struct registry_root *root
         digest_add(&reading->digest, hex, sizeof hex);
     }
     if (read_families(reading, root) || expectations_read(registry, root, reading->err) ||
-        fleet_read(registry, root, reading->err) ||
+        fleet_read(registry, root, reading->err) || guards_read(registry, root, reading->err) ||
         cases_read(registry, root, update, reading->err))
         return reading->err->status;
     return STATUS_OK;

@@ -7,6 +7,7 @@
  *     concrete_case.c     names and specs of concrete cases     hashes.c       the file hashes.txt
  *     expectation.c       expected failures, skip bounds
  *     registry_fleet.c    which device owes which suite
+ *     registry_guard.c    limits on time, declared beforehand
  *
  * Everything lives in the registry's arena and is read-only after loading.
  */
@@ -177,6 +178,21 @@ struct fleet_duty {
     int         line;
 };
 
+/* A limit on time, declared before anything is measured: how much slower a candidate may be than a base. */
+struct guard {
+    const char        *id, *what, *reason;
+    const char        *declared; /* the day, "2026-11-30" */
+    const char        *base, *candidate; /* globs over the names of providers */
+    const char        *suite;    /* NULL: `cases` */
+    const char *const *cases;    /* patterns */
+    size_t             n_cases;
+    unsigned           outputs;  /* bit o: enum outputs o is timed */
+    bool               cold;     /* the cache is overwritten before every launch */
+    double             percent;  /* the candidate may take up to 1 + percent/100 of the base's time */
+    const char        *file;
+    int                line;
+};
+
 struct registry {
     struct arena           arena;
     struct registry_root  *roots;
@@ -195,6 +211,8 @@ struct registry {
     size_t                 n_skip_bounds;
     struct fleet_duty     *duties;
     size_t                 n_duties;
+    struct guard          *guards;
+    size_t                 n_guards;
     const char            *hash;  /* 32 hex digits over every file that was read */
     const char           **notes; /* things worth saying that are no errors: no hashes.txt, a stale line in it */
     size_t                 n_notes;
@@ -248,6 +266,10 @@ enum topk_level registry_case_level(const struct concrete_case *concrete, const 
 const struct expectation *registry_expectation(const struct registry *registry, const char *case_name,
                                                const char *arch, const char *device_id, const char *provider);
 
+/* The guard of that id. STATUS_USAGE with the ids there are otherwise, and when it is declared for a day to come. */
+enum status registry_guard(const struct registry *registry, const char *id, const struct guard **guard,
+                           struct error *err);
+
 /* ---- inside the registry ------------------------------------------------------------------------------------ */
 
 /* The parameters with those of `others` put in their places or added, sorted by name, into out[0 .. n + n_others - 1].
@@ -277,6 +299,12 @@ enum status expectations_read(struct registry *registry, const struct registry_r
 
 /* Reads fleet.yaml of a root, where there is one. */
 enum status fleet_read(struct registry *registry, const struct registry_root *root, struct error *err);
+
+/* Reads guards.yaml of a root, where there is one. */
+enum status guards_read(struct registry *registry, const struct registry_root *root, struct error *err);
+
+/* Whether a guard's day is still to come: it then guards nothing yet, since a limit stands before the measurement. */
+bool guard_is_to_come(const struct guard *guard);
 
 /* Fills registry->cases from hashes.txt of a root, and by expansion where there is none. With `update` every list is
  * expanded anew around the listed combinations. */

@@ -120,6 +120,24 @@ static void check_expectations(const struct registry *registry, struct check_res
     }
 }
 
+static void check_guards(const struct registry *registry, struct check_result *result)
+{
+    for (size_t g = 0; g < registry->n_guards; g++) {
+        const struct guard *guard = &registry->guards[g];
+        if (guard_is_to_come(guard))
+            problem(result, "%s:%d: guard '%s' is declared on %s, a day to come; a limit is declared today or before, and "
+                    "then measured", guard->file, guard->line, guard->id, guard->declared);
+        for (size_t c = 0; c < guard->n_cases; c++) {
+            size_t i = 0;
+            while (i < registry->n_cases && !case_name_matches(registry->cases[i].name, guard->cases[c]))
+                i++;
+            if (i == registry->n_cases)
+                problem(result, "%s:%d: guard '%s': '%s' matches no case", guard->file, guard->line, guard->id,
+                        guard->cases[c]);
+        }
+    }
+}
+
 /* With one root that has a hashes.txt, families it does not list are an error: a run would go unchecked. */
 static void check_notes(const struct registry *registry, struct check_result *result)
 {
@@ -166,6 +184,7 @@ enum status registry_check(struct registry *registry, const struct registry *exp
     check_suites(registry, result);
     check_budgets(registry, result);
     check_expectations(registry, result);
+    check_guards(registry, result);
     if (!update) {
         check_notes(registry, result);
         check_list(registry, expanded, result);

@@ -13,7 +13,8 @@
 -- Times are UTC, ISO 8601 ("2026-11-30T13:24:55.123Z"), so that text order is time order. Digests are xxh3-128: 32
 -- lower-case hex digits, 16-byte blobs where there is one for each result.
 --
--- Version 1. A later version is a script of its own that starts from this one; see store_schema.c.
+-- Version 1. A later version is a script of its own that starts from this one (schema_2.sql: what `topkcts guard`
+-- measured); see store_schema.c.
 
 PRAGMA application_id = 1953194867; -- 0x746b6373, "tkcs"
 PRAGMA user_version = 1;

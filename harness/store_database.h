@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of the store, shared by store.c (opening, closing, reading), store_schema.c (tables and migrations) and
- * store_plan.c and store_record.c (writing runs). Nobody else includes this, tests of the store aside.
+ * store_plan.c and store_record.c (writing runs), store_guard.c. Nobody else includes this, tests of the store aside.
  */
 #ifndef TOPKCTS_STORE_DATABASE_H
 #define TOPKCTS_STORE_DATABASE_H
@@ -20,7 +20,7 @@
 #define STORE_LOCK_MS 10000
 
 /* How many statements stay prepared while a store is open; store_statement.h numbers them. */
-#define STORE_MAX_PREPARED 32
+#define STORE_MAX_PREPARED 48
 
 struct store {
     sqlite3      *db;

@@ -229,6 +229,43 @@ const char *const merge_step_sql[MERGE_STEP_COUNT] = {
     [MERGE_ADD_LOGS] = "INSERT INTO main.result_log (result, log) SELECT d.id, t.log " TO_RESULT("result_log")
                        "ON CONFLICT (result) DO UPDATE SET log = excluded.log WHERE excluded.log > result_log.log",
 
+    /* A session is named once among all machines and written by one process: what two files say of it is the same up to
+     * where one was copied earlier. */
+    [MERGE_DROP_PARTIAL_GUARDS] =
+        "DELETE FROM main.guard_session WHERE session IN (SELECT s.session FROM source.guard_session AS s "
+        "JOIN main.guard_session AS d ON d.session = s.session WHERE d.ended_at IS NULL AND (s.ended_at IS "
+        "NOT NULL OR (SELECT count(*) FROM source.guard_leg AS l JOIN source.guard_cell AS c ON c.id = l.cell "
+        "WHERE c.session = s.id) > (SELECT count(*) FROM main.guard_leg AS l JOIN main.guard_cell AS c ON "
+        "c.id = l.cell WHERE c.session = d.id)))",
+    [MERGE_ADD_GUARDS] =
+        "INSERT INTO main.guard_session (session, guard, what, percent, declared_at, declared_reason, "
+        "started_at, ended_at, label, host, argv, harness_version, registry_hash, source_commit, dirty, "
+        "environment, device_id, backend, device, arch, driver, toolchain, base, base_version, base_digest, "
+        "base_origin, base_file, candidate, candidate_version, candidate_digest, candidate_origin, "
+        "candidate_file, cache, budget_seconds, seed, resamples, confidence, clock, control, rounds, ratio, "
+        "ratio_low, ratio_high, control_ratio, control_low, control_high, drift, clock_mhz_low, "
+        "clock_mhz_high, verdict, reason) SELECT session, guard, what, percent, declared_at, declared_reason, "
+        "started_at, ended_at, label, host, argv, harness_version, registry_hash, source_commit, dirty, "
+        "environment, device_id, backend, device, arch, driver, toolchain, base, base_version, base_digest, "
+        "base_origin, base_file, candidate, candidate_version, candidate_digest, candidate_origin, "
+        "candidate_file, cache, budget_seconds, seed, resamples, confidence, clock, control, rounds, ratio, "
+        "ratio_low, ratio_high, control_ratio, control_low, control_high, drift, clock_mhz_low, "
+        "clock_mhz_high, verdict, reason FROM source.guard_session WHERE true ON CONFLICT (session) DO "
+        "NOTHING",
+    [MERGE_ADD_GUARD_CELLS] =
+        "INSERT INTO main.guard_cell (session, case_name, outputs, calls, base_us, candidate_us, copy_us, "
+        "ratio, ratio_low, ratio_high, control_ratio, control_low, control_high, verdict, reason) SELECT "
+        "d.id, c.case_name, c.outputs, c.calls, c.base_us, c.candidate_us, c.copy_us, c.ratio, c.ratio_low, "
+        "c.ratio_high, c.control_ratio, c.control_low, c.control_high, c.verdict, c.reason FROM "
+        "source.guard_cell AS c JOIN source.guard_session AS s ON s.id = c.session JOIN main.guard_session AS "
+        "d ON d.session = s.session WHERE true ON CONFLICT (session, case_name, outputs) DO NOTHING",
+    [MERGE_ADD_GUARD_LEGS] =
+        "INSERT INTO main.guard_leg (cell, round, place, arm, samples_us, clock_mhz) SELECT dc.id, l.round, "
+        "l.place, l.arm, l.samples_us, l.clock_mhz FROM source.guard_leg AS l JOIN source.guard_cell AS c ON "
+        "c.id = l.cell JOIN source.guard_session AS s ON s.id = c.session JOIN main.guard_session AS d ON "
+        "d.session = s.session JOIN main.guard_cell AS dc ON dc.session = d.id AND dc.case_name = c.case_name "
+        "AND dc.outputs = c.outputs WHERE true ON CONFLICT DO NOTHING",
+
     [MERGE_DROP_LATEST] = "DELETE FROM main.latest_result WHERE series IN (SELECT series FROM touched)",
     [MERGE_REBUILD_LATEST] =
         "INSERT INTO main.latest_result (series, result) SELECT series, id FROM (SELECT result.series AS series, "

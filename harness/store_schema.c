@@ -2,24 +2,28 @@
 /*
  * The tables of the store: the embedded scripts, and how a file gets from one version to the next.
  *
- * Version 2 will be a file of its own, embedded like schema.sql and added to store_schema_scripts: a new file then runs
- * both, an old one the second, so that there is one way to every version and no second copy of a table to keep in step.
+ * Each version is a file of its own: schema.sql, schema_2.sql, ... A new file runs all of them, an old one those that it
+ * lacks, so that there is one way to every version and no second copy of a table to keep in step.
  */
 #include "harness/store_database.h"
 
 #include <string.h>
 
-__asm__(".pushsection .rodata\n"
-        ".hidden store_schema_1\n"
-        ".global store_schema_1\n"
-        "store_schema_1:\n"
-        ".incbin \"harness/schema.sql\"\n"
-        ".byte 0\n"
-        ".popsection\n");
+#define EMBED(symbol, file)                                                                                          \
+    __asm__(".pushsection .rodata\n"                                                                                 \
+            ".hidden " symbol "\n"                                                                                   \
+            ".global " symbol "\n"                                                                                   \
+            symbol ":\n"                                                                                             \
+            ".incbin \"" file "\"\n"                                                                                 \
+            ".byte 0\n"                                                                                              \
+            ".popsection\n")
 
-extern const char store_schema_1[];
+EMBED("store_schema_1", "harness/schema.sql");
+EMBED("store_schema_2", "harness/schema_2.sql");
 
-const char *const store_schema_scripts[] = {store_schema_1};
+extern const char store_schema_1[], store_schema_2[];
+
+const char *const store_schema_scripts[] = {store_schema_1, store_schema_2};
 
 int store_schema_version(void)
 {

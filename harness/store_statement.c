@@ -86,6 +86,25 @@ static const char *const prepared_sql[PREPARED_COUNT] = {
         "DESC, result.attempt DESC, run_provider.digest DESC) AS place FROM " RUN_OF_RESULT "WHERE "
         "result.series IN (SELECT result.series FROM " RUN_OF_RESULT "WHERE run.run = ?1) AND run.ended_at IS "
         "NOT NULL AND " MAY_BE_LATEST ") WHERE place = 1",
+    [PREPARED_INSERT_GUARD_SESSION] =
+        "INSERT INTO guard_session (session, guard, what, declared_at, declared_reason, started_at, label, "
+        "host, argv, harness_version, registry_hash, source_commit, environment, device_id, backend, device, "
+        "arch, driver, toolchain, cache, base, base_version, base_digest, base_origin, base_file, candidate, "
+        "candidate_version, candidate_digest, candidate_origin, candidate_file, dirty, percent, "
+        "budget_seconds, seed, resamples, confidence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+        "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, "
+        "?32, ?33, ?34, ?35, ?36)",
+    [PREPARED_INSERT_GUARD_CELL] = "INSERT INTO guard_cell (session, case_name, outputs) VALUES (?1, ?2, ?3)",
+    [PREPARED_INSERT_GUARD_LEG] =
+        "INSERT INTO guard_leg (cell, round, place, arm, samples_us, clock_mhz) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [PREPARED_END_GUARD_CELL] =
+        "UPDATE guard_cell SET calls = ?2, base_us = ?3, candidate_us = ?4, copy_us = ?5, ratio = ?6, "
+        "ratio_low = ?7, ratio_high = ?8, control_ratio = ?9, control_low = ?10, control_high = ?11, verdict "
+        "= ?12, reason = ?13 WHERE id = ?1",
+    [PREPARED_END_GUARD_SESSION] =
+        "UPDATE guard_session SET ended_at = ?2, clock = ?3, control = ?4, rounds = ?5, ratio = ?6, ratio_low "
+        "= ?7, ratio_high = ?8, control_ratio = ?9, control_low = ?10, control_high = ?11, drift = ?12, "
+        "clock_mhz_low = ?13, clock_mhz_high = ?14, verdict = ?15, reason = ?16 WHERE session = ?1",
 };
 
 /* In the order of enum topk_level, whose numbers are the codes of schema.sql. */

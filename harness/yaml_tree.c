@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <yaml.h>
 
@@ -290,4 +291,53 @@ enum status yaml_flag(const struct yaml_node *node, bool *flag, struct error *er
     if (!*flag && strcmp(node->text, "false") != 0)
         return yaml_error(node, err, "'%s' is neither true nor false", node->text);
     return STATUS_OK;
+}
+
+enum status yaml_decimal(const struct yaml_node *node, double low, double high, double *number, struct error *err)
+{
+    if (yaml_check_kind(node, YAML_SCALAR, "this", err))
+        return err->status;
+    size_t whole = strspn(node->text, "0123456789"), point = node->text[whole] == '.';
+    size_t behind = point ? strspn(node->text + whole + 1, "0123456789") : 0;
+    if (whole == 0 || whole > 9 || behind > 9 || (point && behind == 0) || node->text[whole + point + behind] || !node->plain)
+        return yaml_error(node, err, "'%s' is not a decimal number such as 2.5", node->text);
+    /* Digit by digit: strtod minds the locale. */
+    double value = 0, scale = 1;
+    for (size_t i = 0; i < whole + point + behind; i++)
+        if (node->text[i] != '.') {
+            value = value * 10 + (node->text[i] - '0');
+            scale *= i > whole ? 10 : 1;
+        }
+    value /= scale;
+    if (value < low || value > high)
+        return yaml_error(node, err, "%s is out of range: %g to %g is accepted", node->text, low, high);
+    *number = value;
+    return STATUS_OK;
+}
+
+enum status yaml_date(const struct yaml_node *node, const char **date, struct error *err)
+{
+    static const char form[] = "dddd-dd-dd";
+    struct tm         day = {0};
+    bool              well_formed;
+    if (yaml_text(node, date, err))
+        return err->status;
+    well_formed = strlen(*date) == sizeof form - 1;
+    for (size_t i = 0; well_formed && i < sizeof form - 1; i++)
+        well_formed = form[i] == 'd' ? (*date)[i] >= '0' && (*date)[i] <= '9' : (*date)[i] == form[i];
+    if (well_formed) {
+        int year = atoi(*date), month = atoi(*date + 5), of_month = atoi(*date + 8);
+        day = (struct tm){.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = of_month};
+        timegm(&day); /* 31 February becomes a day in March */
+        well_formed = day.tm_year == year - 1900 && day.tm_mon == month - 1 && day.tm_mday == of_month;
+    }
+    return well_formed ? STATUS_OK : yaml_error(node, err, "'%s' is no date; write it like 2027-01-31", *date);
+}
+
+void yaml_today(char date[16])
+{
+    time_t    now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(date, 16, "%Y-%m-%d", &utc);
 }

@@ -52,4 +52,13 @@ enum status yaml_text(const struct yaml_node *node, const char **text, struct er
 enum status yaml_number(const struct yaml_node *node, int64_t low, int64_t high, int64_t *number, struct error *err);
 enum status yaml_flag(const struct yaml_node *node, bool *flag, struct error *err);
 
+/* A plain decimal number in [low, high]: "2.5", no exponent, no sign. */
+enum status yaml_decimal(const struct yaml_node *node, double low, double high, double *number, struct error *err);
+
+/* A day of the calendar, "2027-01-31"; texts of days compare as the days do. */
+enum status yaml_date(const struct yaml_node *node, const char **date, struct error *err);
+
+/* Today, UTC, in the same form. */
+void yaml_today(char date[16]);
+
 #endif

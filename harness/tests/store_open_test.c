@@ -149,7 +149,7 @@ Test(store_open, writing_creates_a_file_that_reading_accepts)
 {
     cr_assert_eq(try_open(path, STORE_WRITE), STATUS_OK, "%s", last.text);
     cr_assert_eq(number(path, "PRAGMA application_id"), 0x746b6373);
-    cr_assert_eq(number(path, "PRAGMA user_version"), 1);
+    cr_assert_eq(number(path, "PRAGMA user_version"), store_schema_version());
     cr_assert_eq(number(path, "SELECT count(*) FROM runs"), 0);
     cr_assert_eq(number(path, "SELECT (SELECT journal_mode FROM pragma_journal_mode) = 'wal'"), 1);
     cr_assert_eq(try_open(path, STORE_READ), STATUS_OK, "%s", last.text);
@@ -180,7 +180,7 @@ Test(store_open, a_database_without_tables_is_new_when_writing_only)
     run_sql(path, "PRAGMA journal_mode = WAL");
     assert_refused(path, STORE_READ, "without tables");
     cr_assert_eq(try_open(path, STORE_WRITE), STATUS_OK, "%s", last.text);
-    cr_assert_eq(number(path, "PRAGMA user_version"), 1);
+    cr_assert_eq(number(path, "PRAGMA user_version"), store_schema_version());
 }
 
 Test(store_open, a_missing_file_is_named_when_reading)
