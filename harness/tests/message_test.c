@@ -40,6 +40,34 @@ Test(message, a_result_is_read_back_and_its_text_is_utf8)
     arena_clear(&arena);
 }
 
+Test(message, an_order_to_time_and_its_answer_are_read_back)
+{
+    struct message order = {.kind = MESSAGE_TIME, .text = "f/topk=1", .order = {true, false, true, true, 9, 4}}, read;
+    struct message answer = {.kind = MESSAGE_TIMED,
+                             .times = {.verdict = VERDICT_SKIP, .reason = "not supported: why", .us = {1.5, 2.25}, .n = 2,
+                                       .calls = 7, .clock_mhz = 1980, .by_device = true}};
+    struct arena   arena = {0};
+    struct error   err = {0};
+    char          *line = message_write(&order);
+    line[strlen(line) - 1] = '\0';
+    cr_assert_eq(message_read(line, &arena, &read, &err), STATUS_OK, "%s", err.text);
+    cr_expect_eq(read.kind, MESSAGE_TIME);
+    cr_expect_str_eq(read.text, "f/topk=1");
+    cr_expect(read.order.with_pages && !read.order.with_raw && read.order.cold && read.order.check);
+    cr_expect(read.order.n_samples == 9 && read.order.calls == 4);
+    free(line);
+    line = message_write(&answer);
+    line[strlen(line) - 1] = '\0';
+    cr_assert_eq(message_read(line, &arena, &read, &err), STATUS_OK, "%s", err.text);
+    cr_expect_eq(read.kind, MESSAGE_TIMED);
+    cr_expect_eq(read.times.verdict, VERDICT_SKIP);
+    cr_expect_str_eq(read.times.reason, "not supported: why");
+    cr_expect(read.times.n == 2 && read.times.us[1] == 2.25 && read.times.calls == 7 && read.times.clock_mhz == 1980 &&
+              read.times.by_device);
+    free(line);
+    arena_clear(&arena);
+}
+
 /* Every cut of a line, every line with one byte changed, and lines of the right form with wrong types. */
 Test(message, what_is_no_message_does_no_harm)
 {

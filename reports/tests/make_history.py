@@ -20,7 +20,7 @@ import pathlib
 import random
 import sqlite3
 
-SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "harness" / "schema.sql"
+HARNESS = pathlib.Path(__file__).resolve().parents[2] / "harness"
 
 PASS, FAIL, CRASH, TIMEOUT, FLAKY, XFAIL, XPASS, ERROR, SKIP, NOTRUN = range(10)
 VERDICTS = "pass fail crash timeout flaky xfail xpass error skip notrun".split()
@@ -338,7 +338,8 @@ class History:
         for suffix in ("", "-wal", "-shm"):
             pathlib.Path(str(path) + suffix).unlink(missing_ok=True)
         db = sqlite3.connect(path)
-        db.executescript(SCHEMA.read_text(encoding="utf-8"))
+        for script in ["schema.sql", *sorted(f.name for f in HARNESS.glob("schema_*.sql"))]:
+            db.executescript((HARNESS / script).read_text(encoding="utf-8"))
         # Made again at the end: ten million entries in random order are slow, sorted they are not.
         index_sql = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'result_of_series'").fetchone()[0]
         db.execute("DROP INDEX result_of_series")

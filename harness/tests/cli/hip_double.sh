@@ -57,4 +57,14 @@ if [ -e "$BUILD/harness/tests/hip_double/wrong_stream.so" ]; then
     [ "$(query stream.db "select count(*) from results where verdict = 'fail' and reason like '%scores that arrive on the stream behind other work%'")" -ge 1 ] ||
         fail "a launch on another stream is not noticed"
 fi
+
+# A guard there takes the device's own times, warm and cold, of v1 against itself: never beyond the limit.
+mkdir -p guarded/cases
+cat >guarded/cases/guarded.yaml <<'END'
+- {id: guarded, summary: what is timed here, fault: tie-break, generator: random, matrix: {topk: [4], length: [40]}, seed: 1}
+END
+printf -- '- {id: double, what: v1, providers: [v1, v1], percent: 500, declared: 2026-01-02, reason: r, cases: [guarded], outputs: [page], cache: cold}\n' >guarded/guards.yaml
+with_hip "$TOPKCTS" guard double --registry guarded --device hip:0 --seconds 12 --db guard.db >guard.out 2>guard.err; code=$?
+{ [ $code = 0 ] || [ $code = 3 ]; } && grep -q "kernel time by the device's events; cache cold" guard.out || fail "guard: $code, $(cat guard.out guard.err)"
+[ "$(query guard.db "select clock, device_id like 'GPU-%' from guards")" = "kernel|1" ] || fail "not the device's clock: $(cat guard.out)"
 exit 0
