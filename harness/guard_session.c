@@ -36,6 +36,7 @@ struct measuring {
     struct guard_session   *session;
     const char             *words[N_GUARD_ARMS]; /* what each arm's worker is told to load */
     char                    folder[64], copy[512]; /* of the copied file; "" when there is none */
+    bool                    did_without_copy;
     struct worker_process   workers[N_GUARD_ARMS];
     struct store_guard_leg *legs; /* of a round: [n_cells][N_PLACES] */
     struct launch_times    *times; /* likewise */
@@ -156,16 +157,18 @@ static bool hear(struct measuring *m, enum guard_arm arm, const char *doing, int
     }
 }
 
-/* Starts an arm's process, loads its provider and opens it. */
-static bool start(struct measuring *m, enum guard_arm arm, struct arena *arena)
+static bool start(struct measuring *m, enum guard_arm arm)
 {
-    static struct message  message;
-    struct guard_session  *session = m->session;
-    const struct target   *target = session->targets[arm == GUARD_CANDIDATE];
-    struct worker_process *worker = &m->workers[arm];
-    if (worker_start(worker, session->settings, m->words[arm], target->device,
-                     plan_worker_memory(session->settings), m->err))
-        return false;
+    const struct guard_session *session = m->session;
+    return !worker_start(&m->workers[arm], session->settings, m->words[arm], session->targets[arm == GUARD_CANDIDATE]->device,
+                         plan_worker_memory(session->settings), m->err);
+}
+
+/* Waits until an arm's process has loaded its provider, and tells it to open. */
+static bool loaded(struct measuring *m, enum guard_arm arm, struct arena *arena)
+{
+    static struct message message;
+    const struct target  *target = m->session->targets[arm == GUARD_CANDIDATE];
     if (!hear(m, arm, "it was loaded", plan_load_milliseconds(target->provider, target->device), 0, arena, &message))
         return false;
     if (message.kind != MESSAGE_PROVIDER)
@@ -173,10 +176,17 @@ static bool start(struct measuring *m, enum guard_arm arm, struct arena *arena)
     if (strcmp(message.provider.digest, target->description.digest) != 0)
         return stop(m, GUARD_CANNOT_TELL, "%s is another build than when the session began (digest %.8s, now %.8s)",
                     arm_names[arm], target->description.digest, message.provider.digest);
-    message.kind = MESSAGE_OPEN;
+    message = (struct message){.kind = MESSAGE_OPEN};
     snprintf(message.text, sizeof message.text, "%s", target->device);
-    worker_tell(worker, &message);
-    if (!hear(m, arm, "it was opened", plan_open_milliseconds(session->settings, target), 0, arena, &message))
+    worker_tell(&m->workers[arm], &message);
+    return true;
+}
+
+static bool opened(struct measuring *m, enum guard_arm arm, struct arena *arena)
+{
+    static struct message message;
+    const struct target  *target = m->session->targets[arm == GUARD_CANDIDATE];
+    if (!hear(m, arm, "it was opened", plan_open_milliseconds(m->session->settings, target), 0, arena, &message))
         return false;
     if (message.kind == MESSAGE_OPENED)
         return true;
@@ -192,22 +202,36 @@ static void end_workers(struct measuring *m)
 }
 
 /* A copy that cannot be loaded from where it lies (it finds other files relative to its own) is done without. */
+static bool do_without_copy(struct measuring *m, struct arena *arena)
+{
+    struct guard_session *session = m->session;
+    if (!m->copy[0] || m->err->status || interrupts)
+        return false;
+    m->did_without_copy = true;
+    session->has_stopped = false;
+    worker_stop(&m->workers[GUARD_COPY], 0, NULL, 0);
+    remove_copy(m);
+    m->words[GUARD_COPY] = session->targets[0]->provider;
+    snprintf(session->control, sizeof session->control,
+             "another process of the base's file (a copy of it cannot be loaded elsewhere)");
+    return start(m, GUARD_COPY) && loaded(m, GUARD_COPY, arena) && opened(m, GUARD_COPY, arena);
+}
+
+/* Starts all arms side by side, since nothing is measured meanwhile, in the order of the round (-1: the pilot). */
 static bool start_all(struct measuring *m, int32_t round, struct arena *arena)
 {
     enum guard_arm order[N_PLACES];
-    guard_order(round, order);
-    for (int i = 0; i < N_GUARD_ARMS; i++) {
-        if (start(m, order[i], arena))
-            continue;
-        if (round >= 0 || order[i] != GUARD_COPY || !m->copy[0] || m->err->status || interrupts)
+    guard_order(round < 0 ? 0 : round, order); /* the pilot: base first, so that what ails both is told of the base */
+    for (int i = 0; i < N_GUARD_ARMS; i++)
+        if (!start(m, order[i]))
             return false;
-        m->session->has_stopped = false;
-        worker_stop(&m->workers[GUARD_COPY], 0, NULL, 0);
-        m->words[GUARD_COPY] = m->session->targets[0]->provider;
-        snprintf(m->session->control, sizeof m->session->control,
-                 "another process of the base's file (a copy of it cannot be loaded elsewhere)");
-        remove_copy(m);
-        if (!start(m, GUARD_COPY, arena))
+    for (int i = 0; i < N_GUARD_ARMS; i++)
+        if (!loaded(m, order[i], arena) && (round >= 0 || order[i] != GUARD_COPY || !do_without_copy(m, arena)))
+            return false;
+    for (int i = 0; i < N_GUARD_ARMS; i++) {
+        bool is_done = order[i] == GUARD_COPY && round < 0 && m->did_without_copy;
+        if (!is_done && !opened(m, order[i], arena) &&
+            (round >= 0 || order[i] != GUARD_COPY || !do_without_copy(m, arena)))
             return false;
     }
     return true;

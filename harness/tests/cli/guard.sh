@@ -26,19 +26,20 @@ declare_guard built-in '[reference, reference]' 50 2026-01-02 '  outputs: [page]
 '
 guard() { "$TOPKCTS" guard "$@" --registry mine --db g.db; }
 
-# A machine that is too busy for a sleep of two milliseconds may be asked again; the opposite answer fails at once.
-attempt=0
+# A machine that is too busy for twelve rounds in that time is given more; the opposite answer fails at once.
+seconds=6
 while :; do
-    guard ten --base "$base" --candidate "$slower" --seconds 10 --label slower --json >out.json 2>err.txt; code=$?
+    guard ten --base "$base" --candidate "$slower" --seconds $seconds --label slower --json >out.json 2>err.txt; code=$?
     verdict=$(python3 -c 'import json; print(json.load(open("out.json"))["verdict"])')
-    [ "$verdict" = "cannot tell" ] && [ $code = 3 ] && [ $attempt -lt 3 ] || break
-    attempt=$((attempt + 1))
+    [ "$verdict" = "cannot tell" ] && [ $code = 3 ] && [ $seconds -lt 90 ] || break
+    seconds=$((2 * seconds))
 done
 [ "$verdict" = exceeds ] && [ $code = 1 ] || fail "30 % slower at a limit of 10 %: $verdict, exit $code: $(cat out.json err.txt)"
 python3 - <<'END' || fail "the answer is not what was stored: $(cat out.json)"
 import json, sqlite3, statistics
 told = json.load(open("out.json"))
-assert 1.15 < told["overall"]["low"] <= told["overall"]["ratio"] <= told["overall"]["high"] < 1.5, told["overall"]
+assert 1.1 < told["overall"]["low"] <= told["overall"]["ratio"] <= told["overall"]["high"], told["overall"]
+assert 1.2 < told["overall"]["ratio"] < 1.5, told["overall"]
 assert {c["outputs"] for c in told["cells"]} == {"page", "page+raw"}
 db = sqlite3.connect("g.db")
 db.row_factory = sqlite3.Row
@@ -91,14 +92,16 @@ prints "cannot tell"
 [ "$(query g.db "select count(*) from guards where state = 'unfinished'")" = 0 ] || fail "a session was left open"
 
 # Interrupted: said and stored. Killed: unfinished, and nothing else lost. No worker, no copy stays behind.
+rm err.txt
 guard ten --base "$base" --candidate "$base" --seconds 60 >out.txt 2>err.txt & pid=$!
-while ! grep -q "a round takes" err.txt; do sleep 0.2; kill -0 $pid 2>/dev/null || fail "it ended early: $(cat out.txt err.txt)"; done
+while ! grep -qs "a round takes" err.txt; do sleep 0.2; kill -0 $pid 2>/dev/null || fail "it ended early: $(cat out.txt err.txt)"; done
 # The shell function runs it as a child; signal the program itself.
 program=$(pgrep -P $pid -x topkcts || echo $pid)
 kill -INT "$program"; wait $pid; code=$?
 [ $code = 3 ] && grep -q "interrupted after" out.txt || fail "interrupted: $code, $(cat out.txt err.txt)"
+rm err.txt
 guard ten --base "$base" --candidate "$base" --seconds 60 --label killed >out.txt 2>err.txt & pid=$!
-while ! grep -q "a round takes" err.txt; do sleep 0.2; kill -0 $pid 2>/dev/null || fail "it ended early: $(cat out.txt err.txt)"; done
+while ! grep -qs "a round takes" err.txt; do sleep 0.2; kill -0 $pid 2>/dev/null || fail "it ended early: $(cat out.txt err.txt)"; done
 program=$(pgrep -P $pid -x topkcts || echo $pid)
 kill -9 "$program"; wait $pid 2>/dev/null
 [ "$(query g.db "select state, verdict is null from guards where label = 'killed'")" = "unfinished|1" ] || fail "killed: not unfinished"
@@ -113,7 +116,7 @@ cp g.db part.db
 sqlite3 part.db "update guard_session set ended_at = null, verdict = null where label = 'slower'; delete from guard_leg where round > 2"
 expect 0 "$TOPKCTS" merge all.db part.db g.db g.db part.db
 [ "$(query all.db "select count(*) from guards")" = "$(query g.db "select count(*) from guards")" ] || fail "merge lost sessions"
-[ "$(query all.db "select verdict from guards where label = 'slower'")" = exceeds ] || fail "merge kept the unfinished copy"
+[ "$(query all.db "select verdict from guards where label = 'slower' order by started_at desc limit 1")" = exceeds ] || fail "merge kept the unfinished copy"
 [ "$(query all.db "select count(*) from guard_samples")" = "$(query g.db "select count(*) from guard_samples")" ] || fail "merge lost samples"
 
 # A full disk is the books' error, and no verdict.
