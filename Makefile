@@ -43,7 +43,7 @@ REFERENCE_FLAGS := -fno-fast-math -ffp-contract=off
 # Kernels on the simulator run millions of times.
 KERNEL_FLAGS := -O3
 
-HARNESS_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard harness/*.c harness/fleet/*.c harness/import/*.c))
+HARNESS_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard harness/*.c harness/fleet/*.c harness/fuzz/*.c harness/import/*.c))
 REFERENCE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard reference/*.c))
 CASES_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cases/*.c))
 KERNEL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard kernels/*.c kernels/faulty/*.c)) \
@@ -179,7 +179,7 @@ asan: ## all Criterion tests, built with the address and undefined-behaviour san
 	    CFLAGS='-O1 -g' CXXFLAGS='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test-c
 
 lint: $(BUILD)/.packages-build $(BUILD)/.packages-lint ## clang-tidy and cppcheck
-	$(Q)echo $(wildcard harness/*.c harness/fleet/*.c harness/import/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \
+	$(Q)echo $(wildcard harness/*.c harness/fleet/*.c harness/fuzz/*.c harness/import/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \
 	    | xargs -P 2 -I{} clang-tidy --quiet {} -- -std=gnu17 -D_GNU_SOURCE -I. -Iharness $(XML_FLAGS)
 	$(Q)cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
 	    --suppress=missingInclude --suppress=invalidPointerCast -I. -D__VERSION__='""' -DTOPKCTS_CUDA -D'Test(...)=void test(void)' \

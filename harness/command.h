@@ -17,6 +17,7 @@ enum status command_list(const struct settings *settings, struct error *err);
 enum status command_show(const struct settings *settings, struct error *err);
 enum status command_check(const struct settings *settings, struct error *err);
 enum status command_run(const struct settings *settings, struct error *err);
+enum status command_fuzz(const struct settings *settings, struct error *err);
 enum status command_gate(const struct settings *settings, struct error *err);
 enum status command_evidence(const struct settings *settings, struct error *err);
 enum status command_guard(const struct settings *settings, struct error *err);

@@ -38,6 +38,7 @@ struct judgement {
     char                  output_digest[DIGEST_HEX]; /* "" when the first launch gave no answer */
     char                  set_digest[DIGEST_HEX];
     char                  path[64];
+    double                launch_us; /* the shortest of the launches of a trial's own problem; of trials only */
     int32_t               repeats; /* launches of the repeat check */
     int32_t               n_schedules, n_orders; /* on a device that watches: launches under schedules of their own, and
                                                     distinct orders of threads at atomics among them */

@@ -88,8 +88,9 @@ static bool copy_wider(struct relating *relating, int32_t extra, struct case_inp
         case_inputs_clear(to);
         return false;
     }
-    memcpy(to->seq_lens, from->seq_lens, case_seq_lens_bytes(from));
     for (int32_t row = 0; row < from->batch; row++) {
+        /* A length beyond the width is one within the wider one. */
+        to->seq_lens[row] = from->seq_lens[row] > from->max_seq_len ? from->max_seq_len : from->seq_lens[row];
         const uint32_t *old = from->scores + row * from->score_stride;
         uint32_t       *scores = to->scores + row * to->score_stride;
         memcpy(scores, old, (size_t)from->score_stride * sizeof *scores);

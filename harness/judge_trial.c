@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory of the scores that a bench keeps from trial to trial; more goes back, since the look at what was written far
- * off reads all of it. */
-enum { KEPT_BYTES = 1 << 20 };
+/* Memory that each buffer of a bench keeps from trial to trial; more goes back, since the look at what was written far off
+ * reads all of it. */
+enum { KEPT_BYTES = 96 << 10 };
 
 static bool has_nan(const struct case_inputs *inputs, int32_t row, int32_t *column)
 {
@@ -131,6 +131,8 @@ static bool launch_once(struct judging *judging, const struct trial *trial)
                                    .turn = judging->turn++,
                                    .workspace = i == 0 && n_steps ? WORKSPACE_KEPT : WORKSPACE_PATTERN};
         supported = judging_launch(judging, &judging->problem, form, COMPARE_REPEAT);
+        if (i == 0 || judging->last.us < judging->judgement->launch_us)
+            judging->judgement->launch_us = judging->last.us;
     }
     judging->n_steps = n_steps;
     return supported;
@@ -169,10 +171,12 @@ static void conclude(struct judging *judging, bool supported)
         judgement->reason[0] = '\0';
         judgement->n_differences = 0;
     }
-    if (judging->bench->scores.capacity > KEPT_BYTES)
-        guarded_free(&judging->bench->scores);
-    if (judging->bench->workspace.capacity > KEPT_BYTES)
-        guarded_free(&judging->bench->workspace);
+    struct launch_bench *bench = judging->bench;
+    struct guarded *buffers[] = {&bench->scores, &bench->seq_lens, &bench->page_table, &bench->pages, &bench->raw,
+                                 &bench->workspace};
+    for (size_t b = 0; bench->device->host_visible && b < sizeof buffers / sizeof buffers[0]; b++)
+        if (buffers[b]->capacity > KEPT_BYTES)
+            guarded_free(buffers[b]);
 }
 
 void judge_trial(struct launch_bench *bench, const struct trial *trial, struct judgement *judgement)

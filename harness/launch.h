@@ -59,6 +59,7 @@ struct launch_result {
     bool    device_fault; /* the device reported one: this process is of no more use to it */
     bool    not_captured; /* the launch could not be kept in a graph; `text` says why */
     int32_t bad_place; /* the first place whose row is to blame for the lowest level missed; -1: none in particular */
+    double  us;        /* from the call of launch to the end of its work, by the host's clock; of host memory the process's */
     char    text[LAUNCH_TEXT_BYTES];     /* what is wrong, for the lowest level missed; "" */
     bool    is_finding; /* of a device that watches: text begins with the word for it */
     char    arrangement_text[80];

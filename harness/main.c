@@ -23,6 +23,7 @@ static const struct {
     {"query", COMMAND_QUERY, command_query, "[NAME ..]", "ask the database; without a name: what can be asked"},
     {"devices", COMMAND_DEVICES, command_devices, "", "what can run here, and why not the rest"},
     {"providers", COMMAND_PROVIDERS, command_providers, "", "kernels that are built in, with their promises"},
+    {"fuzz", COMMAND_FUZZ, command_fuzz, "[FILE..]", "search for inputs on which a provider fails; FILE: have a finding again"},
     {"gate", COMMAND_GATE, command_gate, "[PATTERN..]", "prove a fix: --red must fail where --green passes"},
     {"evidence", COMMAND_EVIDENCE, command_evidence, "RUN..", "what runs prove, as Markdown, with all that identifies it"},
     {"guard", COMMAND_GUARD, command_guard, "GUARD", "is a kernel slower than another by more than was declared? A-B-B-A"},

@@ -26,6 +26,7 @@ enum command_bit {
     COMMAND_RUN = 1 << 5,
     COMMAND_WORKER = 1 << 6,
     COMMAND_BENCH = 1 << 7,
+    COMMAND_FUZZ = 1 << 8,
     COMMAND_GATE = 1 << 16,
     COMMAND_EVIDENCE = 1 << 17,
     COMMAND_PLUGIN = 1 << 18,
@@ -77,6 +78,9 @@ struct settings {
     bool               jit;
     int64_t            repeat, retry, timeout, jobs;
     int64_t            schedule, explore;
+    int64_t            seconds, seed, problem, count, longest; /* of fuzz */
+    struct option_list limits;
+    const char        *findings;
     int64_t            case_timeout, inactivity, time_limit, budget; /* seconds */
     bool               json, update, fail_fast, require_clean_env, watch, help;
 };

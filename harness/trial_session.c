@@ -23,6 +23,7 @@ struct trial_session {
     uint64_t               beats;        /* as last seen */
     int64_t                beats_seen;   /* when they last changed, in milliseconds */
     int32_t                workers;
+    double                 cpu_seconds;  /* of workers that are gone */
     char                   log[WORKER_LOG_BYTES + 1]; /* of workers that are gone */
 };
 
@@ -51,6 +52,22 @@ const char *trial_session_device(const struct trial_session *session)
 int32_t trial_session_workers(const struct trial_session *session)
 {
     return session->workers;
+}
+
+/* Of the worker that runs now. */
+static double worker_cpu_seconds(const struct trial_session *session)
+{
+    struct timespec time;
+    clockid_t       clock;
+    if (!session->worker.pid || session->worker.has_exited || clock_getcpuclockid(session->worker.pid, &clock) != 0 ||
+        clock_gettime(clock, &time) != 0)
+        return 0;
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+double trial_session_cpu_seconds(const struct trial_session *session)
+{
+    return session->cpu_seconds + worker_cpu_seconds(session);
 }
 
 static void keep_log(struct trial_session *session)
@@ -121,6 +138,7 @@ static void stop(struct trial_session *session, int milliseconds, char *cause, s
     if (cause_size)
         cause[0] = '\0';
     keep_log(session);
+    session->cpu_seconds += worker_cpu_seconds(session);
     worker_stop(&session->worker, milliseconds, cause, cause_size);
 }
 
