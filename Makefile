@@ -64,7 +64,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(wildcard harness/tests/plugins/*.c ker
 LINK_FLAGS := -Wl,--dynamic-list=kernels/simulator/exported.list
 LINK_LIBRARIES = $(LINK_FLAGS) $(shell pkg-config --libs $(LIBRARIES)) -lboost_context -ldl -lpthread -lm
 
-.PHONY: all run test test-c test-cli asan lint bench plugin help clean install-build install-test
+.PHONY: fuzz all run test test-c test-cli asan lint bench plugin help clean install-build install-test
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -177,6 +177,9 @@ test-c: $(TEST_BINARIES) $(PLUGINS) ## the Criterion tests alone
 asan: ## all Criterion tests, built with the address and undefined-behaviour sanitizers
 	$(Q)ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
 	    CFLAGS='-O1 -g' CXXFLAGS='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' test-c
+
+fuzz: $(BUILD)/topkcts $(PLUGINS) ## the fuzzer against every planted host fault and providers that are right: minutes
+	$(Q)BUILD=$(BUILD) sh harness/tests/fuzz_faults.sh
 
 lint: $(BUILD)/.packages-build $(BUILD)/.packages-lint ## clang-tidy and cppcheck
 	$(Q)echo $(wildcard harness/*.c harness/fleet/*.c harness/fuzz/*.c harness/import/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \

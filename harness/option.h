@@ -78,7 +78,7 @@ struct settings {
     bool               jit;
     int64_t            repeat, retry, timeout, jobs;
     int64_t            schedule, explore;
-    int64_t            seconds, seed, problem, count, longest; /* of fuzz */
+    int64_t            problem, count, longest; /* of fuzz */
     struct option_list limits;
     const char        *findings;
     int64_t            case_timeout, inactivity, time_limit, budget; /* seconds */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Draws: a stream of random choices that is a function of its key alone, so that a fuzzed problem is the same on every
- * machine and whenever it is made.
+ * machine and whenever it is made. C leaves open in which order the operands of an operator, the arguments of a call and
+ * the members of an initializer are evaluated: one draw each, or a seed means something else to the next compiler.
  */
 #ifndef TOPKCTS_FUZZ_DRAW_H
 #define TOPKCTS_FUZZ_DRAW_H

@@ -89,7 +89,7 @@ static void look(struct probing *probing, int32_t value, struct sight *sight)
     if (!made)
         error_no_memory(probing->err);
     else if (!trial_session_run(probing->session, &trial, 1, &judgement, probing->err)) {
-        sight->is_seen = judgement.verdict == VERDICT_PASS;
+        sight->is_seen = judgement.verdict == VERDICT_PASS || judgement.verdict == VERDICT_FAIL; /* it ended */
         sight->us = probing->with_time ? judgement.launch_us : 0;
         snprintf(sight->path, sizeof sight->path, "%s", judgement.path);
         probing->probe->has_paths |= sight->path[0] != '\0';

@@ -107,10 +107,12 @@ static int32_t draw_length(struct making *making, int32_t topk)
             break;
         case 1:
         case 2:
-            length = (1 << draw_between(draw, 4, 13)) + draw_between(draw, -1, 1);
+            length = 1 << draw_between(draw, 4, 13);
+            length += draw_between(draw, -1, 1);
             break;
         case 3: /* whole blocks, and a little less or more */
-            length = 256 * draw_between(draw, 1, 20) + draw_between(draw, -1, 1);
+            length = 256 * draw_between(draw, 1, 20);
+            length += draw_between(draw, -1, 1);
             break;
         case 4:
             length = topk + draw_between(draw, 1, 700);
@@ -130,9 +132,10 @@ static int32_t draw_long_length(struct making *making)
     int32_t              most = making->generator->max_length;
     if (draw_chance(draw, 4, 5))
         return within(draw_between(draw, 4096, 24576), 0, most);
-    return within(draw_chance(draw, 1, 3) ? draw_between(draw, 24576, 70000)
-                                          : DRAW_FROM(draw, round_lengths) + draw_between(draw, -1, 300),
-                  0, most);
+    if (draw_chance(draw, 1, 3))
+        return within(draw_between(draw, 24576, 70000), 0, most);
+    int32_t length = DRAW_FROM(draw, round_lengths);
+    return within(length + draw_between(draw, -1, 300), 0, most);
 }
 
 /* A buffer that somebody's kernel has, by the reports. */
@@ -222,11 +225,9 @@ static bool draw_layout(struct making *making, struct case_inputs *inputs)
     int32_t              longest = 0;
     for (int32_t row = 0; row < making->batch; row++)
         longest = making->lengths[row] > longest ? making->lengths[row] : longest;
-    *inputs = (struct case_inputs){.batch = making->batch,
-                                   .topk = making->topk,
-                                   .page_size = DRAW_FROM(draw, page_sizes),
-                                   .max_seq_len = longest > 0 ? longest : 1,
-                                   .base_shift = DRAW_FROM(draw, shifts)};
+    *inputs = (struct case_inputs){.batch = making->batch, .topk = making->topk, .max_seq_len = longest > 0 ? longest : 1};
+    inputs->page_size = DRAW_FROM(draw, page_sizes);
+    inputs->base_shift = DRAW_FROM(draw, shifts);
     if (draw_chance(draw, 1, 4)) /* loose */
         inputs->max_seq_len += draw_chance(draw, 1, 2) ? draw_between(draw, 1, 80) : draw_between(draw, 1, 1100);
     inputs->score_stride = inputs->max_seq_len + DRAW_FROM(draw, extra);
@@ -379,14 +380,12 @@ enum status fuzz_problem_make(const struct fuzz_generator *generator, int64_t nu
     }
     const struct case_inputs *last = &problem->inputs[n_steps];
     problem->shape.is_sequence = n_steps > 0;
-    problem->trial = (struct trial){
-        .problems = problem->inputs,
-        .n_problems = n_steps + 1,
-        .outputs = draw_outputs(&draw, &generator->claims),
-        .plan = draw_chance(&draw, 1, 48) && case_scores_bytes(last) < 65536 ? TRIAL_FULL : TRIAL_ONCE,
-        .relations = draw_relations(&draw, last),
-        .seed = draw_bits(&draw),
-    };
+    problem->trial = (struct trial){.problems = problem->inputs, .n_problems = n_steps + 1};
+    problem->trial.outputs = draw_outputs(&draw, &generator->claims);
+    if (draw_chance(&draw, 1, 48) && case_scores_bytes(last) < 65536)
+        problem->trial.plan = TRIAL_FULL;
+    problem->trial.relations = draw_relations(&draw, last);
+    problem->trial.seed = draw_bits(&draw);
     return STATUS_OK;
 }
 

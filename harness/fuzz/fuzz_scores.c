@@ -99,7 +99,8 @@ static void draw_placement(struct draw *draw, int32_t n, struct row_placement *p
     static const int32_t orders[] = {ROW_ORDER_SHUFFLED,   ROW_ORDER_SHUFFLED, ROW_ORDER_SHUFFLED,   ROW_ORDER_BEST_FIRST,
                                      ROW_ORDER_BEST_LAST,  ROW_ORDER_BEST_LAST, ROW_ORDER_OUTSIDE,   ROW_ORDER_ONE_THREAD,
                                      ROW_ORDER_BLOCK_ENDS};
-    row_placement_init(placement, (enum row_order)DRAW_FROM(draw, orders), draw_bits(draw), 0, n);
+    enum row_order order = (enum row_order)DRAW_FROM(draw, orders);
+    row_placement_init(placement, order, draw_bits(draw), 0, n);
 }
 
 /* A finite score that something may hinge on. */
@@ -114,8 +115,10 @@ static uint32_t draw_cut(struct draw *draw)
     uint32_t              random = (uint32_t)bits;
     if (bits >> 62 == 0)
         return landmarks[draw_below(draw, (int32_t)(sizeof landmarks / sizeof landmarks[0]))];
-    if (bits >> 62 == 1) /* the first float32 of a radix bin, or the last of the one before */
-        random = (random & ~(UINT32_MAX >> DRAW_FROM(draw, bin_bits))) - (uint32_t)draw_below(draw, 2);
+    if (bits >> 62 == 1) { /* the first float32 of a radix bin, or the last of the one before */
+        random &= ~(UINT32_MAX >> DRAW_FROM(draw, bin_bits));
+        random -= (uint32_t)draw_below(draw, 2);
+    }
     if (bits >> 62 == 2) /* where scores are */
         random = (random & 0x807fffffu) | (uint32_t)draw_between(draw, 118, 134) << 23;
     if ((random & FLOAT_BITS_PLUS_INFINITY) == FLOAT_BITS_PLUS_INFINITY)
@@ -129,11 +132,11 @@ static struct ranks draw_ranks(struct draw *draw, int32_t n, int32_t topk)
     struct ranks ranks = {.n = n,
                           .code = float_code(draw_cut(draw)),
                           .low = float_code(FLOAT_BITS_MINUS_LARGEST),
-                          .high = float_code(FLOAT_BITS_LARGEST),
-                          .above_spread = (enum spread)draw_below(draw, N_SPREADS),
-                          .below_spread = (enum spread)draw_below(draw, N_SPREADS),
-                          .width = draw_between(draw, 2, 26)};
-    int32_t      taken = topk < n ? topk : n, few = draw_between(draw, 0, 3);
+                          .high = float_code(FLOAT_BITS_LARGEST)};
+    ranks.above_spread = (enum spread)draw_below(draw, N_SPREADS);
+    ranks.below_spread = (enum spread)draw_below(draw, N_SPREADS);
+    ranks.width = draw_between(draw, 2, 26);
+    int32_t taken = topk < n ? topk : n, few = draw_between(draw, 0, 3);
     ranks.above = draw_chance(draw, 1, 3) ? draw_between(draw, 0, taken) : draw_chance(draw, 1, 2) ? taken - few : few;
     ranks.above = ranks.above < 0 ? 0 : ranks.above > taken ? taken : ranks.above;
     int32_t left = n - ranks.above;
@@ -145,10 +148,9 @@ static struct ranks draw_ranks(struct draw *draw, int32_t n, int32_t topk)
 static void make_plateau(struct draw *draw, struct ranks *ranks, int32_t topk)
 {
     static const int32_t waves[] = {1, 2, 31, 32, 33, 63, 64, 65, 128, 129, 256, 257, 512, 1024, 1025, 2048};
-    int32_t              wanted = topk - ranks->above;
     if (ranks->above >= topk)
         ranks->above = topk - 1;
-    wanted = topk - ranks->above;
+    int32_t wanted = topk - ranks->above;
     int32_t tied = wanted + (draw_chance(draw, 1, 2) ? DRAW_FROM(draw, waves) : draw_between(draw, 1, ranks->n));
     ranks->tied = tied > ranks->n - ranks->above ? ranks->n - ranks->above : tied;
 }
@@ -223,7 +225,8 @@ static void fill_indexer(struct draw *draw, int32_t n, uint32_t *scores)
 {
     int32_t kind = draw_below(draw, 4), mask = draw_between(draw, 0, 20);
     for (int32_t i = 0; i < n; i++) {
-        int64_t value = float_normal_scaled(draw_bits(draw), draw_bits(draw));
+        uint64_t first = draw_bits(draw);
+        int64_t  value = float_normal_scaled(first, draw_bits(draw));
         if (kind == 1 && value < 0) /* rectified */
             value = 0;
         if (kind == 2)
@@ -314,7 +317,8 @@ static void fill_by_rank(struct draw *draw, enum fuzz_pattern pattern, int32_t n
         ranks.code = FLOAT_CODE_PLUS_ZERO;
         ranks.both_zeroes = true;
     } else if (pattern == FUZZ_PATTERN_DENORMAL) {
-        ranks.code = float_code((uint32_t)draw_between(draw, 1, 0x7fffff) | (draw_chance(draw, 1, 2) ? 0x80000000u : 0));
+        uint32_t sign = draw_chance(draw, 1, 2) ? 0x80000000u : 0;
+        ranks.code = float_code((uint32_t)draw_between(draw, 1, 0x7fffff) | sign);
         ranks.low = float_code(0x80900000u);
         ranks.high = float_code(0x00900000u);
     } else if (pattern == FUZZ_PATTERN_PLUS_INFINITY) {
@@ -334,7 +338,8 @@ static void fill_by_rank(struct draw *draw, enum fuzz_pattern pattern, int32_t n
     } else if (pattern == FUZZ_PATTERN_HALF) {
         static const uint32_t places[] = {0x477fe000, 0x47800000, 0x49000000, 0x7f000000, 0x33000000, 0x32800000,
                                           0x20000000, 0x3f800000, 0x40490fdb, 0x38800000};
-        ranks.code = float_code(places[draw_below(draw, 10)] | (draw_chance(draw, 1, 4) ? 0x80000000u : 0));
+        uint32_t sign = draw_chance(draw, 1, 4) ? 0x80000000u : 0;
+        ranks.code = float_code(places[draw_below(draw, 10)] | sign);
         ranks.width = draw_between(draw, 4, 20);
         ranks.above_spread = ranks.below_spread = draw_chance(draw, 1, 3) ? SPREAD_STEP : SPREAD_NEAR;
         ranks.tied = ranks.tied < 4 ? ranks.tied : draw_below(draw, 4);
@@ -372,7 +377,11 @@ void fuzz_fill_row(struct draw *draw, enum fuzz_pattern pattern, int32_t n, int3
         fill_extremes(draw, n, scores);
         break;
     case FUZZ_PATTERN_NOT_A_NUMBER:
-        fill_by_rank(draw, draw_chance(draw, 1, 2) ? FUZZ_PATTERN_PLATEAU : FUZZ_PATTERN_EXTREME, n, topk, n, scores);
+        if (draw_chance(draw, 1, 3))
+            fill_extremes(draw, n, scores);
+        else
+            fill_by_rank(draw, draw_chance(draw, 1, 2) ? FUZZ_PATTERN_PLATEAU : FUZZ_PATTERN_MINUS_INFINITY, n, topk, n,
+                         scores);
         strew_nan(draw, n, draw_count(draw, n, topk), scores);
         break;
     default:
