@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-const char *const count_choices[] = {"none",        "one",     "ten",      "half",
+const char *const count_choices[] = {"none",        "one",     "three",    "ten",       "half",
                                      "all-but-one", "exactly", "one-more", "whole-row", NULL};
 
 int32_t count_choice(enum count_choice choice, int32_t topk, int32_t length)
@@ -15,6 +15,7 @@ int32_t count_choice(enum count_choice choice, int32_t topk, int32_t length)
     switch (choice) {
     case COUNT_NONE: count = 0; break;
     case COUNT_ONE: count = 1; break;
+    case COUNT_THREE: count = 3; break;
     case COUNT_TEN: count = 10; break;
     case COUNT_HALF: count = topk / 2; break;
     case COUNT_ALL_BUT_ONE: count = topk - 1; break;

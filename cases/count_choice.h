@@ -11,6 +11,7 @@
 enum count_choice {
     COUNT_NONE,
     COUNT_ONE,
+    COUNT_THREE,
     COUNT_TEN,
     COUNT_HALF,
     COUNT_ALL_BUT_ONE,

@@ -8,7 +8,7 @@
 #include "cases/random.h"
 
 const char *const distribution_choices[]       = {"normal",    "uniform", "narrow",
-                                                  "quantised", "groups",  "relu", NULL};
+                                                  "quantised", "groups",  "relu",   "bfloat16", NULL};
 const char *const distribution_scale_choices[] = {"1", "1e4", "1e8", "1e-9", NULL};
 
 /* factor * 2^exponent; the factor is below 2^27, so that it fits beside a score of 36 bits. */
@@ -30,10 +30,17 @@ static int unscaled(const struct generator_row *row, int32_t column, enum distri
     case DISTRIBUTION_QUANTISED: *value = normal / (1 << 25); return -6;
     case DISTRIBUTION_RELU: *value = normal - INT64_C(2748779069); break; /* 1.28 * 2^31 */
     case DISTRIBUTION_NORMAL:
+    case DISTRIBUTION_BFLOAT16:
     case DISTRIBUTION_GROUPS: *value = normal; return FLOAT_NORMAL_EXPONENT + 3;
     }
     *value = *value > 0 ? *value : 0;
     return FLOAT_NORMAL_EXPONENT + 3;
+}
+
+/* The nearest float32 that bfloat16 has, ties to even; of a finite score far from the largest. */
+static uint32_t to_bfloat16(uint32_t bits)
+{
+    return (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000;
 }
 
 uint32_t distribution_score(const struct generator_row *row, int32_t column, enum distribution distribution,
@@ -41,5 +48,6 @@ uint32_t distribution_score(const struct generator_row *row, int32_t column, enu
 {
     int64_t   value = 0;
     const int unit  = unscaled(row, column, distribution, &value);
-    return float_bits_from_scaled(value * scales[scale].factor, unit + scales[scale].exponent);
+    const uint32_t bits = float_bits_from_scaled(value * scales[scale].factor, unit + scales[scale].exponent);
+    return distribution == DISTRIBUTION_BFLOAT16 ? to_bfloat16(bits) : bits;
 }

@@ -15,7 +15,8 @@ enum distribution {
     DISTRIBUTION_NARROW,    /* [1, 1.25): most of it one 8-bit bin of the float16 key */
     DISTRIBUTION_QUANTISED, /* normal, to 1/64: a few hundred values, many ties */
     DISTRIBUTION_GROUPS,    /* normal, four neighbours equal: scores of blocks of four tokens */
-    DISTRIBUTION_RELU       /* normal less 1.28, negatives cut to zero: nine in ten are +0.0 */
+    DISTRIBUTION_RELU,      /* normal less 1.28, negatives cut to zero: nine in ten are +0.0 */
+    DISTRIBUTION_BFLOAT16   /* normal, rounded to bfloat16: of 131072 some eighty equal the one at place 2048 */
 };
 
 /* The names of the enum, in its order: normal, uniform, narrow, quantised, groups, relu. NULL-terminated. */

@@ -2,6 +2,7 @@
 /*
  * Generator `nan`: NaNs among ordinary scores. `count` NaNs, or with `cut` so many that topk-1 ordinary scores remain:
  * where NaNs rank lowest, exactly one of them gets a slot. `order` says where they stand, as if they were the best.
+ * With `others: infinities` two in three of the other scores are +inf or -inf, the neighbours of NaN in the bit order.
  */
 #include "cases/count_choice.h"
 #include "cases/float_bits.h"
@@ -9,14 +10,16 @@
 #include "cases/random.h"
 #include "cases/row_order.h"
 
-enum nan_param { PARAM_COUNT, PARAM_ORDER, PARAM_PAYLOAD, PARAM_SIGN };
+enum nan_param { PARAM_COUNT, PARAM_ORDER, PARAM_OTHERS, PARAM_PAYLOAD, PARAM_SIGN };
 
+enum nan_others { OTHERS_ORDINARY, OTHERS_INFINITIES };
 enum nan_payload { PAYLOAD_QUIET, PAYLOAD_SIGNALLING, PAYLOAD_ALL_ONES, PAYLOAD_RANDOM };
 enum nan_sign { SIGN_POSITIVE, SIGN_NEGATIVE, SIGN_BOTH };
 
 /* The names of count_choices, and one that only makes sense here. */
-static const char *const nan_counts[] = {"none",        "one",     "ten",      "half",
+static const char *const nan_counts[] = {"none",        "one",     "three",    "ten",       "half",
                                          "all-but-one", "exactly", "one-more", "whole-row", "cut", NULL};
+static const char *const others_choices[]  = {"ordinary", "infinities", NULL};
 static const char *const payload_choices[] = {"quiet", "signalling", "all-ones", "random", NULL};
 static const char *const sign_choices[]    = {"positive", "negative", "both", NULL};
 
@@ -25,6 +28,10 @@ static const char *const sign_choices[]    = {"positive", "negative", "both", NU
 static const struct case_param_spec params[] = {
     {.name = "count", .choices = nan_counts, .fallback = "one", .meaning = "NaNs in the row, relative to topk"},
     {.name = "order", .choices = row_order_choices, .fallback = "shuffled", .meaning = "where the NaNs stand"},
+    {.name     = "others",
+     .choices  = others_choices,
+     .fallback = "ordinary",
+     .meaning  = "the other scores: normal, or mostly infinities of both signs"},
     {.name = "payload", .choices = payload_choices, .fallback = "quiet", .meaning = "the bits below the exponent"},
     {.name = "sign", .choices = sign_choices, .fallback = "positive", .meaning = "their sign bits"},
     {.name = NULL},
@@ -47,6 +54,14 @@ static uint32_t nan_bits(const struct generator_row *row, uint32_t column)
     return (negative ? FLOAT_BITS_MINUS_ZERO : 0) | FLOAT_BITS_PLUS_INFINITY | mantissa;
 }
 
+static uint32_t other_bits(const struct generator_row *row, uint32_t column)
+{
+    if (row->values[PARAM_OTHERS] == OTHERS_INFINITIES && column % 3 != 2) {
+        return column % 3 == 0 ? FLOAT_BITS_PLUS_INFINITY : FLOAT_BITS_MINUS_INFINITY;
+    }
+    return generator_normal(row, column);
+}
+
 static void fill(const struct generator_row *row, uint32_t *scores)
 {
     int32_t count;
@@ -60,7 +75,7 @@ static void fill(const struct generator_row *row, uint32_t *scores)
 
     for (int32_t rank = 0; rank < row->length; rank++) {
         const uint32_t column = row_placement_column(&placement, (uint32_t)rank);
-        scores[column]        = rank < count ? nan_bits(row, column) : generator_normal(row, column);
+        scores[column]        = rank < count ? nan_bits(row, column) : other_bits(row, column);
     }
 }
 

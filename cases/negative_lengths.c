@@ -7,9 +7,9 @@
 
 enum negative_lengths_param { PARAM_ROWS, PARAM_TOLD };
 
-enum negative_lengths_rows { ROWS_ODD, ROWS_EVEN, ROWS_EVERY };
+enum negative_lengths_rows { ROWS_ODD, ROWS_EVEN, ROWS_EVERY, ROWS_ONE_IN_31 };
 
-static const char *const rows_choices[] = {"odd", "even", "every", NULL};
+static const char *const rows_choices[] = {"odd", "even", "every", "one-in-31", NULL};
 
 static const struct case_param_spec params[] = {
     {.name = "rows", .choices = rows_choices, .fallback = "odd", .meaning = "which rows are negative"},
@@ -27,6 +27,9 @@ static void fill(const struct generator_row *row, uint32_t *scores)
 static int32_t told_length(const struct generator_row *row, int32_t width)
 {
     (void)width;
+    if (row->values[PARAM_ROWS] == ROWS_ONE_IN_31) {
+        return row->row % 31 == 30 ? (int32_t)row->values[PARAM_TOLD] : row->length;
+    }
     const int32_t parity = row->values[PARAM_ROWS] == ROWS_ODD ? 1 : 0;
     if (row->values[PARAM_ROWS] == ROWS_EVERY || row->row % 2 == parity) {
         return (int32_t)row->values[PARAM_TOLD];

@@ -12,7 +12,7 @@ static const struct case_param_spec params[] = {
     {.name     = "distribution",
      .choices  = distribution_choices,
      .fallback = "normal",
-     .meaning  = "normal; uniform in [0,1); narrow in [1,1.25); normal to 1/64; in equal groups of four; relu"},
+     .meaning  = "normal; uniform in [0,1); narrow in [1,1.25); normal to 1/64; in equal groups of four; relu; bfloat16"},
     {.name = "scale", .choices = distribution_scale_choices, .fallback = "1", .meaning = "every score times this"},
     {.name = NULL},
 };

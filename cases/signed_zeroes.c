@@ -3,7 +3,8 @@
  * Generator `signed-zeroes`: a plateau of -0.0 and +0.0, which are one score. By rank: positives, zeroes, negatives.
  * The signs of the zeroes go by column, because a kernel that ranks -0.0 below +0.0 is wrong only where a -0.0 stands
  * before a +0.0. `zeroes: few` puts the cut below the zeroes, `above: exactly` puts it above them. With `neighbours:
- * tiny` the other scores round to a zero of their own sign in float16, so that only the full key tells them apart.
+ * tiny` the other scores round to a zero of their own sign in float16, so that only the full key tells them apart; with
+ * `neighbours: denormal` the next score on either side of the zeroes is the smallest that float32 has.
  */
 #include "cases/count_choice.h"
 #include "cases/float_bits.h"
@@ -15,19 +16,19 @@ enum zeroes_param { PARAM_ABOVE, PARAM_NEIGHBOURS, PARAM_ORDER, PARAM_SIGNS, PAR
 
 enum zeroes_signs { SIGNS_ALTERNATING, SIGNS_NEGATIVE, SIGNS_NEGATIVE_FIRST, SIGNS_NEGATIVE_LAST, SIGNS_RANDOM };
 enum zeroes_share { SHARE_REST, SHARE_MOST, SHARE_FEW };
-enum zeroes_neighbours { NEIGHBOURS_ORDINARY, NEIGHBOURS_TINY };
+enum zeroes_neighbours { NEIGHBOURS_ORDINARY, NEIGHBOURS_TINY, NEIGHBOURS_DENORMAL };
 
 static const char *const signs_choices[] = {"alternating",   "all-negative", "negative-first",
                                             "negative-last", "random",       NULL};
 static const char *const share_choices[]      = {"rest", "most", "few", NULL};
-static const char *const neighbours_choices[] = {"ordinary", "tiny", NULL};
+static const char *const neighbours_choices[] = {"ordinary", "tiny", "denormal", NULL};
 
 static const struct case_param_spec params[] = {
     {.name = "above", .choices = count_choices, .fallback = "none", .meaning = "positive scores, relative to topk"},
     {.name     = "neighbours",
      .choices  = neighbours_choices,
      .fallback = "ordinary",
-     .meaning  = "size of the other scores: about 1, or below 2^-25"},
+     .meaning  = "size of the other scores: about 1; below 2^-25; or multiples of 2^-149 from 1 on"},
     {.name = "order", .choices = row_order_choices, .fallback = "shuffled", .meaning = "where the ranks stand"},
     {.name = "signs", .choices = signs_choices, .fallback = "alternating", .meaning = "the sign of a zero by column"},
     {.name     = "zeroes",
@@ -52,6 +53,9 @@ static bool zero_is_negative(const struct generator_row *row, uint32_t column)
 /* The step-th smallest positive neighbour, from 1 on; they are all different. */
 static uint32_t neighbour(const struct generator_row *row, uint32_t step)
 {
+    if (row->values[PARAM_NEIGHBOURS] == NEIGHBOURS_DENORMAL) {
+        return step;
+    }
     if (row->values[PARAM_NEIGHBOURS] == NEIGHBOURS_TINY) {
         return 0x31000000 + step; /* from 2^-29 up; 2^-25, where float16 rounds up to a denormal, is 2^25 steps away */
     }

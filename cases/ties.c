@@ -3,8 +3,9 @@
  * Generator `ties`: a plateau of equal scores around place topk. By rank: scores above the plateau, the plateau, scores
  * below. `boundary` says where the cut falls relative to the plateau, `tied` how many are equal, `distinct` how many
  * values the row has (at least as many as boundary and tied need), `gap` whether the neighbours of the plateau are one
- * unit in the last place away (nothing coarser than a full float32 key tells them apart) or far. Other patterns than
- * `plateau` are distributions with many ties of their own, where all other parameters have no part.
+ * unit in the last place away (nothing coarser than a full float32 key tells them apart) or far. `above` gives the number
+ * of scores above the plateau outright, where reports do, and `boundary` has no part then. Other patterns than `plateau`
+ * are distributions with many ties of their own, where all other parameters have no part.
  */
 #include "cases/distribution.h"
 #include "cases/float_bits.h"
@@ -12,7 +13,16 @@
 #include "cases/random.h"
 #include "cases/row_order.h"
 
-enum ties_param { PARAM_BOUNDARY, PARAM_DISTINCT, PARAM_GAP, PARAM_ORDER, PARAM_PATTERN, PARAM_PLATEAU, PARAM_TIED };
+enum ties_param {
+    PARAM_ABOVE,
+    PARAM_BOUNDARY,
+    PARAM_DISTINCT,
+    PARAM_GAP,
+    PARAM_ORDER,
+    PARAM_PATTERN,
+    PARAM_PLATEAU,
+    PARAM_TIED
+};
 
 enum ties_boundary {
     BOUNDARY_INSIDE_PLATEAU, /* winners and losers among the equal ones; how many of each differs from row to row */
@@ -25,16 +35,17 @@ enum ties_boundary {
 };
 
 enum ties_gap { GAP_WIDE, GAP_ULP };
-enum ties_pattern { PATTERN_PLATEAU, PATTERN_QUANTISED, PATTERN_GROUPS, PATTERN_RELU };
+enum ties_pattern { PATTERN_PLATEAU, PATTERN_QUANTISED, PATTERN_GROUPS, PATTERN_RELU, PATTERN_BFLOAT16 };
 enum ties_plateau { PLATEAU_POSITIVE, PLATEAU_ZERO, PLATEAU_NEGATIVE, PLATEAU_DENORMAL };
 
 static const char *const boundary_choices[] = {"inside-plateau", "first-slot",  "second-slot", "last-slot",
                                                "plateau-start",  "plateau-end", "anywhere",    NULL};
 static const char *const gap_choices[]      = {"wide", "ulp", NULL};
-static const char *const pattern_choices[]  = {"plateau", "quantised", "groups", "relu", NULL};
+static const char *const pattern_choices[]  = {"plateau", "quantised", "groups", "relu", "bfloat16", NULL};
 static const char *const plateau_choices[]  = {"positive", "zero", "negative", "denormal", NULL};
 
 static const struct case_param_spec params[] = {
+    {.name = "above", .high = INT32_MAX, .fallback = "auto", .meaning = "scores above the plateau"},
     {.name = "boundary", .choices = boundary_choices, .fallback = "inside-plateau", .meaning = "where the cut falls"},
     {.name = "distinct", .low = 1, .high = INT32_MAX, .fallback = "auto", .meaning = "different values in the row"},
     {.name = "gap", .choices = gap_choices, .fallback = "wide", .meaning = "distance between neighbouring values"},
@@ -42,7 +53,8 @@ static const struct case_param_spec params[] = {
     {.name     = "pattern",
      .choices  = pattern_choices,
      .fallback = "plateau",
-     .meaning  = "one plateau; or normal scores to 1/64; in equal groups of four; or nine in ten cut to zero"},
+     .meaning  = "one plateau; or normal scores to 1/64; in equal groups of four; nine in ten cut to zero; or "
+                 "normal scores in bfloat16"},
     {.name = "plateau", .choices = plateau_choices, .fallback = "positive", .meaning = "the equal scores: 1.1, 0, -1.1 or 2^-127"},
     {.name = "tied", .low = 1, .high = INT32_MAX, .fallback = "auto", .meaning = "how many scores are equal"},
     {.name = NULL},
@@ -66,6 +78,9 @@ static int32_t clamp(int64_t value, int32_t low, int32_t high)
 /* How many scores stand above the plateau. `cut`: how many are selected; `tied`: 0 when it is free. */
 static int32_t plan_above(const struct generator_row *row, int32_t cut, int32_t tied)
 {
+    if (row->values[PARAM_ABOVE] != GENERATOR_AUTO) {
+        return clamp(row->values[PARAM_ABOVE], 0, row->length);
+    }
     const int32_t fewest = tied > 0 && tied <= cut ? cut - tied + 1 : 0; /* or the plateau would end before the cut */
     switch ((enum ties_boundary)row->values[PARAM_BOUNDARY]) {
     case BOUNDARY_FIRST_SLOT: return 0;
@@ -174,6 +189,7 @@ static void fill(const struct generator_row *row, uint32_t *scores)
             [PATTERN_QUANTISED] = DISTRIBUTION_QUANTISED,
             [PATTERN_GROUPS]    = DISTRIBUTION_GROUPS,
             [PATTERN_RELU]      = DISTRIBUTION_RELU,
+            [PATTERN_BFLOAT16]  = DISTRIBUTION_BFLOAT16,
         };
         for (int32_t column = 0; column < row->length; column++) {
             scores[column] = distribution_score(row, column, distributions[row->values[PARAM_PATTERN]], SCALE_1);

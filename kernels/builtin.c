@@ -12,15 +12,19 @@
     X(batch_dependence_lane)                                                                                           \
     X(batch_dependence_tie)                                                                                            \
     X(beyond_fp16)                                                                                                     \
+    X(beyond_fp16_infinity)                                                                                            \
     X(denormal_flush)                                                                                                  \
     X(hang_empty_row)                                                                                                  \
     X(key_mismatch_half)                                                                                               \
     X(key_mismatch_pivot)                                                                                              \
     X(nan_duplicates)                                                                                                  \
+    X(nan_fills)                                                                                                       \
     X(nan_sign)                                                                                                        \
     X(negative_infinity)                                                                                               \
     X(negative_infinity_hole)                                                                                          \
+    X(negative_infinity_short)                                                                                         \
     X(offset_overflow_index)                                                                                           \
+    X(offset_overflow_row)                                                                                             \
     X(output_order_disagree)                                                                                           \
     X(output_order_score)                                                                                              \
     X(overflow_2048)                                                                                                   \
@@ -31,9 +35,11 @@
     X(race_rare)                                                                                                       \
     X(read_past_end)                                                                                                   \
     X(read_past_end_crash)                                                                                             \
+    X(read_past_end_width)                                                                                             \
     X(row_length_first)                                                                                                \
     X(row_length_negative)                                                                                             \
     X(row_length_overlong)                                                                                             \
+    X(row_length_padding)                                                                                              \
     X(short_row_equal)                                                                                                 \
     X(short_row_mapped_padding)                                                                                        \
     X(short_row_padding)                                                                                               \
@@ -41,16 +47,21 @@
     X(short_row_sorted)                                                                                                \
     X(short_row_tail)                                                                                                  \
     X(signed_zero)                                                                                                     \
+    X(signed_zero_denormal)                                                                                            \
     X(stale_state_cut)                                                                                                 \
+    X(stale_state_short_row)                                                                                           \
     X(stale_state_workspace)                                                                                           \
     X(stride_aligned)                                                                                                  \
     X(stride_width)                                                                                                    \
     X(tie_arrival)                                                                                                     \
     X(tie_highest)                                                                                                     \
     X(tie_rule)                                                                                                        \
+    X(tie_rule_shards)                                                                                                 \
     X(topk_limit_256)                                                                                                  \
     X(topk_limit_512)                                                                                                  \
     X(topk_limit_600)                                                                                                  \
+    X(topk_limit_801)                                                                                                  \
+    X(underfill_1024)                                                                                                  \
     X(underfill_plateau)                                                                                               \
     X(write_outside_end)                                                                                               \
     X(write_outside_far)                                                                                               \

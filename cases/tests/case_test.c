@@ -425,7 +425,7 @@ Test(cases, refusals_name_the_thing_and_what_would_be_right)
     static const struct {
         struct case_param param;
         const char       *words;
-    } bad[] = {{{"distant", "2"}, "no parameter 'distant'; it has boundary distinct"},
+    } bad[] = {{{"distant", "2"}, "no parameter 'distant'; it has above boundary distinct"},
                {{"distinct", "0"}, "'0' is not a number from 1"},
                {{"distinct", "2x"}, "parameter distinct: '2x'"},
                {{"distinct", ""}, "parameter distinct: ''"},

@@ -183,10 +183,23 @@ Test(ties, one_ulp_separates_the_plateau_from_its_neighbours)
 
 Test(ties, patterns_tie_at_the_cut)
 {
-    static const char *const params[] = {"pattern=quantised", "pattern=groups", "pattern=relu"};
+    static const char *const params[] = {"pattern=quantised", "pattern=groups", "pattern=relu", "pattern=bfloat16"};
     for (size_t p = 0; p < COUNT(params); p++) {
         struct row row = row_of("ties", params[p], 1022, 4096, 0); /* in groups of four, 1022 is never a group's end */
         cr_assert_eq(row.sorted[1021], row.sorted[1022], "%s", params[p]);
+        drop(&row);
+    }
+}
+
+Test(ties, the_number_above_is_taken_at_its_word)
+{
+    static const int32_t above[] = {0, 3, 500};
+    for (size_t a = 0; a < COUNT(above); a++) {
+        char params[64];
+        snprintf(params, sizeof params, "above=%d tied=1600 plateau=zero", above[a]);
+        struct row row = row_of("ties", params, 1024, 4097, 0);
+        cr_assert_eq(count_above(&row, 0.0F), above[a]);
+        cr_assert_eq(count_equal(&row, 0.0F), 1600);
         drop(&row);
     }
 }
@@ -251,6 +264,17 @@ Test(signed_zeroes, tiny_neighbours_are_zeroes_in_float16)
     for (int32_t i = 0; i < row.length; i++) {
         cr_assert_eq(float_bits_to_half(bits_of(row.scores[i])) & 0x7FFF, 0);
     }
+    drop(&row);
+}
+
+Test(signed_zeroes, denormal_neighbours_are_the_next_scores)
+{
+    struct row row = row_of("signed-zeroes", "above=half neighbours=denormal zeroes=most order=best-last", 512, 4096, 0);
+    cr_assert_eq(bits_of(row.sorted[255]), 1);
+    cr_assert_eq(count_above(&row, 0.0F), 256);
+    cr_assert_eq(count_equal(&row, 0.0F), 2880);
+    cr_assert_eq(bits_of(row.sorted[256 + 2880]), 0x80000001);
+    cr_assert_eq(bits_of(row.scores[4096 - 256 - 2880 - 1]), 0x80000001); /* right before the zeroes */
     drop(&row);
 }
 
@@ -376,6 +400,19 @@ Test(nan, counts_signs_and_payloads_are_exact)
         }
         drop(&row);
     }
+}
+
+Test(nan, others_may_be_infinities)
+{
+    struct row row   = row_of("nan", "count=three sign=both others=infinities", 16, 300, 0);
+    int32_t    plus  = 0;
+    int32_t    minus = 0;
+    for (int32_t c = 0; c < row.length; c++) {
+        plus += row.inputs.scores[c] == FLOAT_BITS_PLUS_INFINITY ? 1 : 0;
+        minus += row.inputs.scores[c] == FLOAT_BITS_MINUS_INFINITY ? 1 : 0;
+    }
+    cr_assert(plus >= 97 && plus <= 100 && minus >= 97 && minus <= 100, "%d, %d", plus, minus);
+    drop(&row);
 }
 
 Test(range_edges, the_edge_is_the_last_winner)
@@ -542,6 +579,13 @@ Test(random_scores, distributions_look_like_their_names)
     struct row quantised = row_of("random", "distribution=quantised", 512, 20000, 0);
     cr_assert(count_distinct(&quantised) > 300 && count_distinct(&quantised) < 700);
     drop(&quantised);
+    struct row rounded = row_of("random", "distribution=bfloat16", 2048, 131072, 0);
+    for (int32_t i = 0; i < 131072; i++) {
+        cr_assert_eq(bits_of(rounded.scores[i]) & 0xFFFF, 0);
+    }
+    const int32_t equal = count_equal(&rounded, rounded.sorted[2047]);
+    cr_assert(equal > 50 && equal < 150, "%d are equal at place 2048", equal);
+    drop(&rounded);
     struct row huge = row_of("random", "scale=1e8", 512, 4096, 0);
     cr_assert(huge.sorted[512] > 5e7F && huge.sorted[512] < 2e8F);
     drop(&huge);
@@ -571,6 +615,16 @@ Test(lengths, told_lengths_are_negative_or_overlong_in_the_named_rows)
         cr_assert_eq(inputs.seq_lens[row], row % 2 == 1 ? -1048576 : 100);
     }
     case_inputs_clear(&inputs);
+    const struct case_param one_in_31[] = {{"told", "-4"}, {"rows", "one-in-31"}};
+    spec.params   = one_in_31;
+    spec.n_params = 2;
+    spec.batch    = 62;
+    cr_assert_eq(case_generate(&spec, &inputs, err, sizeof err), 0, "%s", err);
+    for (int row = 0; row < 62; row++) {
+        cr_assert_eq(inputs.seq_lens[row], row == 30 || row == 61 ? -4 : 100);
+    }
+    case_inputs_clear(&inputs);
+    spec.batch     = 4;
     spec.generator = "overlong-lengths";
     spec.params    = excess;
     spec.n_params  = 2;

@@ -120,7 +120,7 @@ Test(row_order, the_best_stand_where_the_name_says)
 
 Test(count_choice, counts_are_relative_to_topk_and_cut_to_the_row)
 {
-    static const int32_t expected[] = {0, 1, 10, 256, 511, 512, 513, 4096};
+    static const int32_t expected[] = {0, 1, 3, 10, 256, 511, 512, 513, 4096};
     for (int i = 0; count_choices[i] != NULL; i++) {
         cr_assert_eq(count_choice((enum count_choice)i, 512, 4096), expected[i], "%s", count_choices[i]);
         const int32_t cut = expected[i] < 300 ? expected[i] : 300;

@@ -57,6 +57,15 @@ Test(faulty_layout, lengths_are_misread)
     SPARED("row-length-first", &host);
 }
 
+/* Two rows of 100 scores, a row width and 5 elements apart. */
+static struct host_problem far_rows(int32_t width)
+{
+    struct host_problem host = host_problem_open(2, width, 8, 64);
+    host.seq_lens[0] = 100;
+    host.seq_lens[1] = 100;
+    return host;
+}
+
 Test(faulty_layout, rows_start_elsewhere)
 {
     struct host_problem host = host_problem_open(2, 100, 8, 64);
@@ -70,6 +79,10 @@ Test(faulty_layout, rows_start_elsewhere)
     host.problem.scores = (const float *)(const void *)(host.scores + GUARD);
     cr_assert_eq((uintptr_t)host.problem.scores % 16, 0);
     SPARED("stride-aligned", &host);
+    host = far_rows(4194304 - 5);
+    CAUGHT("offset-overflow-row", &host);
+    host = far_rows(4194304 - 6);
+    SPARED("offset-overflow-row", &host);
 }
 
 Test(faulty_layout, pages_are_mapped_otherwise)
@@ -98,6 +111,14 @@ Test(faulty_layout, scores_behind_the_row_take_part)
     CAUGHT("read-past-end", &host);
     host = host_problem_open(1, 100, 8, 64);
     SPARED("read-past-end", &host);
+    host = host_problem_open(1, 65537, 8, 64);
+    host.seq_lens[0] = 100;
+    host_problem_row(&host, 0)[100] = SCORE_BEYOND;
+    CAUGHT("read-past-end-width", &host);
+    host = host_problem_open(1, 65536, 8, 64);
+    host.seq_lens[0] = 100;
+    host_problem_row(&host, 0)[100] = SCORE_BEYOND;
+    SPARED("read-past-end-width", &host);
 }
 
 Test(faulty_layout, slots_outside_the_row_are_written)
@@ -108,6 +129,12 @@ Test(faulty_layout, slots_outside_the_row_are_written)
     CAUGHT("write-outside-neighbour", &host);
     host = host_problem_open(1, 100, 8, 64);
     SPARED("write-outside-neighbour", &host);
+    host = host_problem_open(2, 100, 8, 64);
+    host.seq_lens[1] = -1;
+    CAUGHT("row-length-padding", &host);
+    host = host_problem_open(2, 100, 8, 64);
+    host.seq_lens[1] = 0;
+    SPARED("row-length-padding", &host);
 }
 
 Test(faulty_layout, inputs_are_written)
@@ -132,6 +159,43 @@ Test(faulty_layout, state_is_stale)
     CAUGHT("stale-state-workspace", &host);
     host = host_problem_open(2, 50, 50, 64);
     SPARED("stale-state-workspace", &host);
+    for (int32_t shorter = 0; shorter < 2; shorter++) {
+        host = host_problem_open(3, 100, 8, 64);
+        host.seq_lens[1] = shorter == 1 ? 3 : 100;
+        for (int32_t i = 0; i < 100; i++) {
+            host_problem_row(&host, 0)[i] += 0x00800000;
+        }
+        if (shorter == 1) {
+            CAUGHT("stale-state-short-row", &host);
+        } else {
+            SPARED("stale-state-short-row", &host);
+        }
+    }
+}
+
+/* One row of ordinary scores, three of them never to be selected. */
+static struct host_problem with_unselectable(int32_t length, uint32_t bits)
+{
+    struct host_problem host = host_problem_open(1, length, 16, 64);
+    host.rules = (struct reference_rules){.neg_inf_is_hole = true, .nan = REFERENCE_NAN_NEVER};
+    for (int32_t i = 0; i < 3; i++) {
+        host_problem_row(&host, 0)[4 * i] = bits;
+    }
+    return host;
+}
+
+Test(faulty_layout, what_is_never_selected_is_selected)
+{
+    struct host_problem host = with_unselectable(16, 0xff800000);
+    CAUGHT("negative-infinity-short", &host);
+    host = with_unselectable(17, 0xff800000);
+    SPARED("negative-infinity-short", &host);
+    host = with_unselectable(17, 0x7fc00000);
+    CAUGHT("nan-fills", &host);
+    host = with_unselectable(16, 0x7fc00000);
+    SPARED("nan-fills", &host);
+    host = with_unselectable(19, 0x7fc00000);
+    SPARED("nan-fills", &host);
 }
 
 Test(faulty_layout, results_change_from_launch_to_launch)

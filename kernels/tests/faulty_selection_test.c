@@ -86,6 +86,10 @@ Test(faulty_selection, underfill_stops_in_a_wide_plateau)
     SPARED("underfill-plateau", &host);
     host = equal(1, 600, 257);
     CAUGHT("underfill-plateau", &host);
+    host = equal(1, 3000, 1025);
+    CAUGHT("underfill-1024", &host);
+    host = equal(1, 3000, 1024);
+    SPARED("underfill-1024", &host);
 }
 
 Test(faulty_selection, the_tail_of_a_short_row_is_left)
@@ -131,6 +135,12 @@ Test(faulty_selection, tie_rule_differs_between_paths)
     SPARED("tie-rule", &host);
     host = equal(1, 8193, 7);
     CAUGHT("tie-rule", &host);
+    host = equal(1, 2048, 512);
+    CAUGHT("tie-rule-shards", &host);
+    host = equal(1, 2047, 512);
+    SPARED("tie-rule-shards", &host);
+    host = filled(1, 2048, 512, 0x3f800000, 1);
+    SPARED("tie-rule-shards", &host);
 }
 
 Test(faulty_selection, signed_zeros_are_told_apart)
@@ -139,6 +149,12 @@ Test(faulty_selection, signed_zeros_are_told_apart)
     CAUGHT("signed-zero", &host);
     host = filled(1, 64, 8, 0x80000000, 1);
     SPARED("signed-zero", &host);
+    host = filled(1, 64, 8, 0x80000000, 0);
+    host_problem_row(&host, 0)[0] = 0x80000001;
+    CAUGHT("signed-zero-denormal", &host);
+    host = filled(1, 64, 8, 0x80000000, 0x80000000);
+    host_problem_row(&host, 0)[0] = 0x80000002;
+    SPARED("signed-zero-denormal", &host);
 }
 
 Test(faulty_selection, nan_breaks_the_float_comparison)
@@ -167,6 +183,11 @@ Test(faulty_selection, scores_beyond_fp16_are_one_score)
     CAUGHT("beyond-fp16", &host);
     host = filled(1, 64, 8, 0x477fd000, 0x10);
     SPARED("beyond-fp16", &host);
+    host = filled(1, 64, 8, 0x3f800000, 1);
+    host_problem_row(&host, 0)[9] = 0x7f800000;
+    CAUGHT("beyond-fp16-infinity", &host);
+    host = filled(1, 64, 8, 0x477fe000, 0x10);
+    SPARED("beyond-fp16-infinity", &host);
 }
 
 Test(faulty_selection, padding_lanes_beat_negative_infinity)
@@ -236,6 +257,12 @@ Test(faulty_selection, topk_is_a_compiled_limit)
     CAUGHT("topk-limit-600", &host);
     host = host_problem_open(1, 3000, 601, 64);
     SPARED("topk-limit-600", &host);
+    host = host_problem_open(1, 3000, 998, 256);
+    CAUGHT("topk-limit-801", &host);
+    host = host_problem_open(1, 3000, 998, 64);
+    SPARED("topk-limit-801", &host);
+    host = host_problem_open(1, 3000, 999, 256);
+    SPARED("topk-limit-801", &host);
     host = host_problem_open(1, 3000, 257, 64);
     CAUGHT("topk-limit-256", &host);
     host = host_problem_open(1, 3000, 256, 64);
