@@ -3,9 +3,9 @@
  * Generator `ties`: a plateau of equal scores around place topk. By rank: scores above the plateau, the plateau, scores
  * below. `boundary` says where the cut falls relative to the plateau, `tied` how many are equal, `distinct` how many
  * values the row has (at least as many as boundary and tied need), `gap` whether the neighbours of the plateau are one
- * unit in the last place away (nothing coarser than a full float32 key tells them apart) or far. `above` gives the number
- * of scores above the plateau outright, where reports do, and `boundary` has no part then. Other patterns than `plateau`
- * are distributions with many ties of their own, where all other parameters have no part.
+ * unit in the last place away (nothing coarser than a full float32 key tells them apart) or far. `above` gives the
+ * number of scores above the plateau outright, where reports do, and `boundary` has no part then. Other patterns than
+ * `plateau` are distributions with many ties of their own, where all other parameters have no part.
  */
 #include "cases/distribution.h"
 #include "cases/float_bits.h"

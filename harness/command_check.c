@@ -17,14 +17,14 @@ enum status command_check(const struct settings *settings, struct error *err)
         goto done;
     if (result.n_problems)
         error_set(err, STATUS_USAGE, "the registry has %zu mistake%s%s", result.n_problems,
-                  result.n_problems == 1 ? "" : "s", settings->update ? "; hashes.txt was left as it is" : "");
+                  result.n_problems == 1 ? "" : "s", settings->update ? "; nothing was written" : "");
     else if (settings->json)
         printf("{\"families\": %zu, \"cases\": %zu, \"hashed\": %zu, \"hashed_only_at_run\": %zu, \"suites\": %zu}\n",
                result.n_families, result.n_cases, result.n_hashed, result.n_huge, registry.n_suites);
     else
         printf("ok: %zu families, %zu cases, %zu suites; %zu inputs hashed, %zu only at run%s\n", result.n_families,
                result.n_cases, registry.n_suites, result.n_hashed, result.n_huge,
-               settings->update ? "; hashes.txt written" : "");
+               !settings->update ? "" : result.n_tables ? "; hashes.txt and reports.md written" : "; hashes.txt written");
 done:
     registry_clear(&registry);
     registry_clear(&expanded);

@@ -4,6 +4,7 @@
  * Runs read their case lists from here, so that a new axis value adds cases and renames none.
  */
 #include "harness/digest.h"
+#include "harness/generated_file.h"
 #include "harness/regular_file.h"
 #include "harness/registry.h"
 
@@ -80,13 +81,9 @@ static void write_suites(FILE *file, const struct registry *registry, uint64_t s
 enum status hashes_write(const char *path, const struct registry *registry, const struct registry_root *root,
                          struct error *err)
 {
-    char  temporary[4096];
-    FILE *file = NULL;
-    if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int)sizeof temporary)
-        return error_set(err, STATUS_USAGE, "%s: the path is too long", path);
-    file = fopen(temporary, "w");
-    if (!file)
-        return error_set(err, STATUS_BOOKS, "%s: cannot be written: %s", temporary, strerror(errno));
+    FILE *file;
+    if (generated_file_begin(path, &file, err))
+        return err->status;
     fputs(HEADER, file);
     for (size_t i = 0; i < registry->n_cases; i++) {
         const struct concrete_case *concrete = &registry->cases[i];
@@ -96,12 +93,5 @@ enum status hashes_write(const char *path, const struct registry *registry, cons
         write_suites(file, registry, concrete->suites);
         fputc('\n', file);
     }
-    bool failed = fflush(file) != 0 || fsync(fileno(file)) != 0;
-    failed |= fclose(file) != 0;
-    /* The old file stays whole until the new one is on the disk. */
-    if (failed || rename(temporary, path) != 0) {
-        error_set(err, STATUS_BOOKS, "%s: cannot be written: %s; the old file is untouched", path, strerror(errno));
-        unlink(temporary);
-    }
-    return err->status;
+    return generated_file_end(path, file, err);
 }

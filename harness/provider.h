@@ -51,9 +51,9 @@ enum topk_zero { TOPK_ZERO_EQUAL, TOPK_ZERO_BITS };
  * out whole without a look at their scores does select a NaN there, and promises ANY or NONE. */
 enum topk_nan { TOPK_NAN_NONE, TOPK_NAN_ANY, TOPK_NAN_BITS, TOPK_NAN_LARGEST, TOPK_NAN_NEVER };
 
-/* Whether -inf is a score like any other, or a hole that is never selected and leaves -1 at the tail. A hole is one in a
- * short row too, as in the one kernel in the field that has them (sgl-project/sglang#31115): where n <= topk the row's
- * other indices stand in order and -1 follows them. */
+/* Whether -inf is a score like any other, or a hole that is never selected and leaves -1 at the tail. A hole is one in
+ * a short row too, as in the one kernel in the field that has them (sgl-project/sglang#31115): where n <= topk the
+ * row's other indices stand in order and -1 follows them. */
 enum topk_neg_inf { TOPK_NEG_INF_SCORE, TOPK_NEG_INF_HOLE };
 
 /* What the slots at or beyond min(n, topk) hold: -1, or anything. */

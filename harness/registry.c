@@ -137,7 +137,8 @@ static int is_yaml(const struct dirent *entry)
 
 static bool is_family_file(const char *name)
 {
-    static const char *const others[] = {"faults.yaml", "suites.yaml", "skips.yaml", "fleet.yaml", "guards.yaml"};
+    static const char *const others[] = {"faults.yaml", "suites.yaml",  "skips.yaml",
+                                         "fleet.yaml",  "guards.yaml", "reports.yaml"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (strcmp(name, others[i]) == 0)
             return false;

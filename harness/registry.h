@@ -8,6 +8,7 @@
  *     expectation.c       expected failures, skip bounds
  *     registry_fleet.c    which device owes which suite
  *     registry_guard.c    limits on time, declared beforehand
+ *     registry_reports.c  what people reported, and what covers it
  *
  * Everything lives in the registry's arena and is read-only after loading.
  */
@@ -334,9 +335,13 @@ enum status hashes_write(const char *path, const struct registry *registry, cons
  * cases the listed ones must be; NULL: this is the update, and hashes.txt is written. */
 struct check_result {
     size_t n_families, n_cases, n_hashed, n_huge, n_added, n_removed;
+    size_t n_tables;   /* roots that keep reports */
     size_t n_problems; /* each was printed to stderr */
 };
 enum status registry_check(struct registry *registry, const struct registry *expanded, struct check_result *result,
                            struct error *err);
+
+/* Prints a mistake to stderr and counts it. */
+void check_problem(struct check_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

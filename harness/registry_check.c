@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `check`: what loading a registry does not find. Every case's inputs are made and their digest compared with
- * hashes.txt; suites are held to their bounds; expectations must apply to something. With update, hashes.txt is
- * written anew.
+ * hashes.txt; suites are held to their bounds; expectations must apply to something; the table of reports must be
+ * current. With update, hashes.txt and the table are written anew.
  */
 #include "harness/digest.h"
 #include "harness/estimate.h"
 #include "harness/registry.h"
+#include "harness/registry_reports.h"
 
 #include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Larger inputs are hashed by --update and by the run that uses them. */
 static const int64_t CHECKED_INPUT_BYTES = (int64_t)64 << 20;
 
-static void problem(struct check_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void problem(struct check_result *result, const char *format, ...)
+void check_problem(struct check_result *result, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -35,7 +35,7 @@ static bool hash_case(const struct concrete_case *concrete, char hex[DIGEST_HEX]
     struct case_inputs inputs = {0};
     char               cause[512];
     if (case_generate(&concrete->spec, &inputs, cause, sizeof cause)) {
-        problem(result, "%s:%d: case '%s' cannot be made: %s", concrete->family->file, concrete->family->line,
+        check_problem(result, "%s:%d: case '%s' cannot be made: %s", concrete->family->file, concrete->family->line,
                 concrete->name, cause);
         return false;
     }
@@ -59,7 +59,7 @@ static void check_hashes(struct registry *registry, bool update, struct check_re
         if (update)
             concrete->input_hash = arena_text(&registry->arena, hex);
         else if (concrete->input_hash && strcmp(concrete->input_hash, hex) != 0)
-            problem(result, "%s/hashes.txt: case '%s' has inputs %s, the file says %s; if the change is meant, run 'topkcts check --update'",
+            check_problem(result, "%s/hashes.txt: case '%s' has inputs %s, the file says %s; if the change is meant, run 'topkcts check --update'",
                     concrete->family->root->folder, concrete->name, hex, concrete->input_hash);
     }
 }
@@ -79,9 +79,9 @@ static void check_suites(const struct registry *registry, struct check_result *r
             for (size_t k = 0; registry->families[f].limits && k < registry->families[f].n_selections; k++)
                 limit_family |= registry->families[f].selections[k].suite == s;
         if (n == 0 && !limit_family)
-            problem(result, "suite '%s' has no cases", suite->id);
+            check_problem(result, "suite '%s' has no cases", suite->id);
         if (suite->max_cases && n_own > suite->max_cases)
-            problem(result, "suite '%s' has %lld cases, its max_cases is %lld", suite->id, (long long)n_own,
+            check_problem(result, "suite '%s' has %lld cases, its max_cases is %lld", suite->id, (long long)n_own,
                     (long long)suite->max_cases);
     }
 }
@@ -99,7 +99,7 @@ static void check_budgets(const struct registry *registry, struct check_result *
             if ((registry->cases[i].suites >> s & 1) && case_input_bytes(&registry->cases[i].spec) <= CHECKED_INPUT_BYTES)
                 seconds += estimate_plain(&settings, &target, &registry->cases[i]) / 1000;
         if (seconds > (double)suite->budget_seconds)
-            problem(result, "suite '%s' takes about %.0f s on %s, its budget_seconds is %lld", suite->id, seconds,
+            check_problem(result, "suite '%s' takes about %.0f s on %s, its budget_seconds is %lld", suite->id, seconds,
                     target.record.backend, (long long)suite->budget_seconds);
     }
 }
@@ -112,10 +112,10 @@ static void check_expectations(const struct registry *registry, struct check_res
         for (size_t i = 0; i < registry->n_cases && !matches; i++)
             matches = case_name_matches(registry->cases[i].name, expectation->case_glob);
         if (expectation->expired)
-            problem(result, "%s:%d: this expectation expired on %s; renew it or remove it", expectation->file,
+            check_problem(result, "%s:%d: this expectation expired on %s; renew it or remove it", expectation->file,
                     expectation->line, expectation->expires);
         if (!matches)
-            problem(result, "%s:%d: '%s' matches no case", expectation->file, expectation->line,
+            check_problem(result, "%s:%d: '%s' matches no case", expectation->file, expectation->line,
                     expectation->case_glob);
     }
 }
@@ -125,14 +125,14 @@ static void check_guards(const struct registry *registry, struct check_result *r
     for (size_t g = 0; g < registry->n_guards; g++) {
         const struct guard *guard = &registry->guards[g];
         if (guard_is_to_come(guard))
-            problem(result, "%s:%d: guard '%s' is declared on %s, a day to come; a limit is declared today or before, and "
+            check_problem(result, "%s:%d: guard '%s' is declared on %s, a day to come; a limit is declared today or before, and "
                     "then measured", guard->file, guard->line, guard->id, guard->declared);
         for (size_t c = 0; c < guard->n_cases; c++) {
             size_t i = 0;
             while (i < registry->n_cases && !case_name_matches(registry->cases[i].name, guard->cases[c]))
                 i++;
             if (i == registry->n_cases)
-                problem(result, "%s:%d: guard '%s': '%s' matches no case", guard->file, guard->line, guard->id,
+                check_problem(result, "%s:%d: guard '%s': '%s' matches no case", guard->file, guard->line, guard->id,
                         guard->cases[c]);
         }
     }
@@ -143,7 +143,7 @@ static void check_notes(const struct registry *registry, struct check_result *re
 {
     for (size_t i = 0; i < registry->n_notes; i++)
         if (strstr(registry->notes[i], "check --update'") && !strstr(registry->notes[i], "is not there"))
-            problem(result, "%s", registry->notes[i]);
+            check_problem(result, "%s", registry->notes[i]);
         else
             fprintf(stderr, "note: %s\n", registry->notes[i]);
 }
@@ -168,7 +168,7 @@ static void check_list(const struct registry *registry, const struct registry *e
             example = wanted->name;
         }
         if (missing)
-            problem(result, "%s/hashes.txt lacks %zu case%s of family '%s', or suites of theirs, for example '%s'; run 'topkcts check --update'",
+            check_problem(result, "%s/hashes.txt lacks %zu case%s of family '%s', or suites of theirs, for example '%s'; run 'topkcts check --update'",
                     family->root->folder, missing, missing == 1 ? "" : "s", family->id, example);
     }
 }
@@ -189,12 +189,20 @@ enum status registry_check(struct registry *registry, const struct registry *exp
         check_notes(registry, result);
         check_list(registry, expanded, result);
     }
-    if (result->n_problems || !update)
-        return STATUS_OK;
+    char **tables = arena_alloc(&registry->arena, registry->n_roots * sizeof *tables);
     for (size_t r = 0; r < registry->n_roots; r++) {
-        const char *path = arena_format(&registry->arena, "%s/hashes.txt", registry->roots[r].folder);
-        if (hashes_write(path, registry, &registry->roots[r], err))
-            return err->status;
+        size_t n_before = result->n_problems;
+        reports_check(registry, &registry->roots[r], &tables[r], result);
+        result->n_tables += tables[r] != NULL;
+        if (tables[r] && !update && result->n_problems == n_before)
+            reports_compare(&registry->roots[r], tables[r], result);
     }
-    return STATUS_OK;
+    for (size_t r = 0; r < registry->n_roots && update && !result->n_problems && !err->status; r++) {
+        const char *path = arena_format(&registry->arena, "%s/hashes.txt", registry->roots[r].folder);
+        if (hashes_write(path, registry, &registry->roots[r], err) == STATUS_OK && tables[r])
+            reports_write(&registry->roots[r], tables[r], err);
+    }
+    for (size_t r = 0; r < registry->n_roots; r++)
+        free(tables[r]);
+    return err->status;
 }

@@ -34,8 +34,8 @@ bool reference_selectable(uint32_t score_bits, const struct reference_rules *rul
 
 /* Selects from one row: the first min(topk, selectable) places of the order (key descending, index ascending), written
  * as logical indices in ascending order to indices[0 .. count-1], then -1 up to indices[topk-1].
- * A row with n <= topk selects every selectable index: all of 0 .. n-1 under the base contract, whatever the scores; but
- * a score that the rules call never selected is not selected there either. n <= 0 is an empty row. Returns count, or -1 when out of memory.
+ * A row with n <= topk selects every selectable index: all of 0 .. n-1 under the base contract, whatever the scores;
+ * what the rules call never selected is not selected there either. n <= 0 is an empty row. Returns count, or -1 when out of memory.
  * scores: [n] bit patterns. indices: [topk], the caller's. */
 int32_t reference_select(const uint32_t *scores, int32_t n, int32_t topk, const struct reference_rules *rules,
                          int32_t *indices);

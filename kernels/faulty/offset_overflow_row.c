@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Planted fault, kind offset-overflow: where a row begins is kept in 22 bits, so that rows beyond 4194304 elements are
- * read from the front of the scores. Seen with 31 and 32 bits in vllm-project/vllm#30754, flashinfer-ai/flashinfer#2937.
+ * read from the front of the scores. Seen with 31 and 32 bits in vllm-project/vllm#30754 and
+ * flashinfer-ai/flashinfer#2937.
  */
 #include "kernels/faulty/host_topk.h"
 
