@@ -34,14 +34,21 @@ for call in torch_topk "sglang_topk public" "sglang_topk fallback" "sglang_topk 
     judge "process:$python $here/$script$mode"
 done
 case $device in
-cuda:*) target=${TARGET:-sm_90} ;;
+cuda:*) target=${TARGET:-sm_90a} ;;
 *) target=${TARGET:-gfx942} ;;
 esac
-if PYTHON=$python sh "$here/build_sglang_v1.sh" "${database%.db}-sglang-v1.so" "$target"; then
-    case $database in */*) judge "${database%.db}-sglang-v1.so" ;; *) judge "./${database%.db}-sglang-v1.so" ;; esac
-else
-    echo "== SGLang's v1 source was not built: see above"
-fi
+case $database in */*) plugins=${database%.db}-plugins ;; *) plugins=./${database%.db}-plugins ;; esac
+mkdir -p "$plugins"
+PYTHON=$python sh "$here/build_sglang_v1.sh" "$plugins/sglang-v1.so" "$target" || echo "== SGLang's v1 source was not built: see above"
+case $device in
+cuda:*)
+    PYTHON=$python sh "$here/build_sglang_v2.sh" "$plugins/sglang-v2.so" "$target" || echo "== SGLang's v2 source was not built: see above"
+    PYTHON=$python sh "$here/build_flashinfer.sh" "$plugins" "$target" || echo "== FlashInfer's sources were not built: see above"
+    ;;
+esac
+for plugin in "$plugins"/*.so; do
+    if [ -e "$plugin" ]; then judge "$plugin"; fi
+done
 sqlite3 -header -column "$database" "select provider, provider_version as version, verdict, count(*) as n,
     sum(level in ('set-repeatable', 'repeatable', 'invariant', 'canonical')) as set_repeatable, sum(set_exact = 1) as set_exact
     from results where label = 'adapters' group by 1, 2, 3 order by 1, 3"
