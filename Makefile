@@ -131,6 +131,7 @@ $(BUILD)/harness/store_schema.o: harness/schema.sql harness/schema_2.sql
 XML_FLAGS = $(shell pkg-config --cflags libxml-2.0)
 $(BUILD)/harness/junit.o: HEADER_FLAGS = $(XML_FLAGS)
 $(BUILD)/kernels/topk_v1_simulator.o: kernels/topk_v1.hip kernels/port.h
+$(BUILD)/kernels/read_once.o: kernels/read_once.hip
 
 $(BUILD)/%.o: %.c $(BUILD)/.flags | $(BUILD)/.packages-build
 	@mkdir -p $(@D)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `topkcts bench`: how fast the suite's own parts are, as ratios to named baselines measured in the same run, turn by
- * turn, so that a busy machine slows both sides. A ratio holds on any machine; the milliseconds beside it do not. Then
- * what the simulator's parts cost, and how long it takes to find each planted kernel fault.
+ * `topkcts bench` without a provider: how fast the suite's own parts are, as ratios to named baselines measured in the
+ * same run, turn by turn, so that a busy machine slows both sides. A ratio holds on any machine; the milliseconds beside
+ * it do not. Then what the simulator's parts cost, and how long it takes to find each planted kernel fault.
  */
+#include "harness/bench.h"
 #include "harness/bench_detection.h"
-#include "harness/command.h"
 #include "harness/judge.h"
 #include "harness/provider_load.h"
 #include "kernels/simulator/simulator.h"
@@ -189,7 +189,7 @@ static double time_one(void (*run)(struct material *), struct material *m)
     return (double)(now_ns() - started) / calls;
 }
 
-enum status command_bench(const struct settings *settings, struct error *err)
+enum status bench_parts(const struct settings *settings, struct error *err)
 {
     json_t *list = json_array();
     if (!settings->json)

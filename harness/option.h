@@ -76,6 +76,8 @@ struct settings {
     struct option_list carried, attached, same;                 /* of evidence */
     const char        *targets;
     bool               jit;
+    const char        *batches, *lengths, *topks, *patterns; /* of a bench: separated by commas */
+    bool               warm, cold;
     int64_t            repeat, retry, timeout, jobs;
     int64_t            schedule, explore;
     int64_t            problem, count, longest; /* of fuzz */
