@@ -9,12 +9,13 @@
 -- A case belongs to a provider on an architecture when that provider has it on any: planned or judged in any run of
 -- the newest 30 days before the newest run, or judged ever. `never judged` is what nothing but skips, errors and
 -- notrun is known of, or nothing at all; the newest reason says why, where there is one.
+-- `one-read` is the yardstick of `topkcts bench`: nothing of it is ever judged.
 -- `path never served` compares what providers say of their inner paths: seen on one architecture, not on another.
 WITH tried AS MATERIALIZED (
     SELECT r.provider, COALESCE(r.arch, r.device_id) AS arch, r.case_name, r.family,
            max(r.started_at || ' ' || r.verdict || COALESCE(': ' || r.reason, '')) AS newest
     FROM runs AS n CROSS JOIN results AS r ON r.run = n.run
-    WHERE NOT n.excluded AND r.verdict IN ('error', 'skip', 'notrun')
+    WHERE NOT n.excluded AND r.verdict IN ('error', 'skip', 'notrun') AND r.provider <> 'one-read'
       AND n.started_at >= (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(started_at), '-30 days') FROM runs)
       AND r.provider GLOB COALESCE(:provider, '*') AND r.case_name GLOB COALESCE(:case, '*')
     GROUP BY 1, 2, 3
