@@ -43,7 +43,7 @@ REFERENCE_FLAGS := -fno-fast-math -ffp-contract=off
 # Kernels on the simulator run millions of times.
 KERNEL_FLAGS := -O3
 
-HARNESS_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard harness/*.c harness/fleet/*.c harness/fuzz/*.c harness/import/*.c))
+HARNESS_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard harness/*.c harness/fleet/*.c harness/fuzz/*.c harness/import/*.c harness/shrink/*.c))
 REFERENCE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard reference/*.c))
 CASES_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard cases/*.c))
 KERNEL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard kernels/*.c kernels/faulty/*.c)) \
@@ -127,6 +127,7 @@ FORCE:
 
 $(BUILD)/reference/%.o: C_FLAGS += $(REFERENCE_FLAGS)
 $(BUILD)/harness/store_schema.o: harness/schema.sql harness/schema_2.sql
+$(BUILD)/harness/shrink/shrink_reproducer.o: harness/shrink/template/reproducer.c
 # The one library whose headers stand in a folder of their own. Asked when needed, after the packages are there.
 XML_FLAGS = $(shell pkg-config --cflags libxml-2.0)
 $(BUILD)/harness/junit.o: HEADER_FLAGS = $(XML_FLAGS)
@@ -183,7 +184,7 @@ fuzz: $(BUILD)/topkcts $(PLUGINS) ## the fuzzer against every planted host fault
 	$(Q)BUILD=$(BUILD) sh harness/tests/fuzz_faults.sh
 
 lint: $(BUILD)/.packages-build $(BUILD)/.packages-lint ## clang-tidy and cppcheck
-	$(Q)echo $(wildcard harness/*.c harness/fleet/*.c harness/fuzz/*.c harness/import/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \
+	$(Q)echo $(wildcard harness/*.c harness/fleet/*.c harness/fuzz/*.c harness/import/*.c harness/shrink/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \
 	    | xargs -P 2 -I{} clang-tidy --quiet {} -- -std=gnu17 -D_GNU_SOURCE -I. -Iharness $(XML_FLAGS)
 	$(Q)cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability \
 	    --suppress=missingInclude --suppress=invalidPointerCast -I. -D__VERSION__='""' -DTOPKCTS_CUDA -D'Test(...)=void test(void)' \

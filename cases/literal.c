@@ -6,10 +6,12 @@
  *     params:
  *       rows: ["2 x 3, 1 | inf", "-1: none"]      one text a row; a single row needs no list
  *       pages: ["7, 3", "none"]                   optional; entries of the page table, as many rows; what a row does
- *                                                 not list is made by the parameter `table`, or is poison
+ *                                                 not list is made by the parameter `table`, or is poison; a single
+ *                                                 "none" (in a step of a sequence) is as if it were left out
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cases/generator.h"
 #include "cases/literal_text.h"
@@ -68,6 +70,7 @@ static int give(const struct case_spec *spec, bool with_contents, struct given_i
     const char *pages    = given_param(spec, &params[PARAM_PAGES]);
     int64_t     n_scores = 0;
     int64_t     n_pages  = 0;
+    pages                = strcmp(pages, "none") == 0 ? "" : pages;
     if (rows[0] == '\0') {
         snprintf(err, err_size, "parameter rows: is not given; it holds the scores, for example rows: ['1.5 x 3, -0']");
         return 1;

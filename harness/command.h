@@ -31,6 +31,7 @@ enum status command_compare(const struct settings *settings, struct error *err);
 enum status command_code_objects(const struct settings *settings, struct error *err);
 enum status command_plugin(const struct settings *settings, struct error *err);
 enum status command_import(const struct settings *settings, struct error *err);
+enum status command_shrink(const struct settings *settings, struct error *err);
 enum status command_worker(const struct settings *settings, struct error *err);
 
 #endif

@@ -95,12 +95,23 @@ done:
     return err->status;
 }
 
+enum status family_read_back(const struct settings *settings, const struct family_entry *entry, const char *path,
+                             const char *expected_hash, struct arena *arena, struct stored_family *stored,
+                             struct error *err)
+{
+    memset(stored, 0, sizeof *stored);
+    stored->path = arena_text(arena, path);
+    if (!read_back(settings, entry, arena, stored, err) && strcmp(stored->hash, expected_hash) != 0)
+        error_set(err, STATUS_BOOKS, "%s: gives inputs %s instead of %s: a defect of this program", path, stored->hash,
+                  expected_hash);
+    return err->status;
+}
+
 enum status family_store(const struct settings *settings, const struct family_entry *entry, const char *expected_hash,
                          struct arena *arena, struct stored_family *stored, struct error *err)
 {
     struct family_target target = family_target_of(settings, arena);
     char                 path[PATH_MAX];
-    memset(stored, 0, sizeof *stored);
     char *text = family_entry_text(entry, err);
     if (!text)
         return err->status;
@@ -109,11 +120,7 @@ enum status family_store(const struct settings *settings, const struct family_en
     free(text);
     if (err->status)
         return err->status;
-    stored->path = arena_text(arena, path);
-    if (!read_back(settings, entry, arena, stored, err) && strcmp(stored->hash, expected_hash) != 0)
-        error_set(err, STATUS_BOOKS, "%s: gives inputs %s instead of %s: a defect of this program", path, stored->hash,
-                  expected_hash);
-    if (err->status)
+    if (family_read_back(settings, entry, path, expected_hash, arena, stored, err))
         unlink(path);
     return err->status;
 }

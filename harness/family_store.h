@@ -35,4 +35,9 @@ struct stored_family {
 enum status family_store(const struct settings *settings, const struct family_entry *entry, const char *expected_hash,
                          struct arena *arena, struct stored_family *stored, struct error *err);
 
+/* The same for an entry that stands at `path` already: reads it back and compares its inputs. */
+enum status family_read_back(const struct settings *settings, const struct family_entry *entry, const char *path,
+                             const char *expected_hash, struct arena *arena, struct stored_family *stored,
+                             struct error *err);
+
 #endif

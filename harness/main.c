@@ -32,6 +32,7 @@ static const struct {
     {"compare", COMMAND_COMPARE, command_compare, "A B",
      "two runs, labels, devices or providers: SAME FIXED BROKEN NEW GONE DIFFERS"},
     {"report", COMMAND_REPORT, command_report, "--html DIR", "the database as pages: verdicts, regressions, times, runs"},
+    {"shrink", COMMAND_SHRINK, command_shrink, "CASE|FILE", "a failure made small: an entry of a registry and a C program"},
     {"import", COMMAND_IMPORT, command_import, "FILES..", "captured tensors (.npy, .npz, .safetensors) become a case"},
     {"merge", COMMAND_MERGE, command_merge, "DST SRC..", "many runners' databases into one"},
     {"exclude", COMMAND_EXCLUDE, command_exclude, "RUN", "void a run without deleting it"},

@@ -60,7 +60,7 @@ struct settings {
     const char        *reason, *shared, *constraint, *partition, *collect;
     int64_t            shards, minutes, resubmits;
     struct option_list tensors; /* of an import: ROLE=NAME */
-    const char        *id, *fault, *model, *layer, *step, *rows, *outputs;
+    const char        *id, *fault, *model, *layer, *step, *rows, *outputs, *into, *run;
     int64_t            topk, page_size, width;
     bool               rank_only;
     bool               csv, as_markdown, dry_run, wait, no_resubmit;
