@@ -34,7 +34,8 @@ static size_t find_promises(const struct shrinking *shrinking, struct case_param
     return n;
 }
 
-/* The parameters of an earlier launch: its own, and the defaults of those that only the case sets. */
+/* The parameters of an earlier launch that are not those of the case: its own, and the defaults of what only the case
+ * sets. */
 static size_t step_params(const struct small_problem *problem, const struct case_param *own, size_t n_own,
                           struct arena *arena, struct case_param *params)
 {
@@ -50,7 +51,15 @@ static size_t step_params(const struct small_problem *problem, const struct case
         if (of_case && !of_step)
             params[n++] = defaults[d];
     }
-    return n;
+    size_t kept = 0; /* what is as in the case need not be said */
+    for (size_t i = 0; i < n; i++) {
+        bool same = false;
+        for (size_t o = 0; o < n_own; o++)
+            same |= strcmp(own[o].name, params[i].name) == 0 && strcmp(own[o].text, params[i].text) == 0;
+        if (!same)
+            params[kept++] = params[i];
+    }
+    return kept;
 }
 
 static const char *describe(const struct shrinking *shrinking, const struct shrink_story *story, struct arena *arena)

@@ -114,24 +114,30 @@ static void all_plain(struct small_problem *problem)
     identity_table(problem);
 }
 
-static void pages_of_one(struct small_problem *problem)
+/* Tens of thousands of pages are slow to look through, in kernels and in the judge. */
+static void small_pages(struct small_problem *problem, int32_t page_size)
 {
+    enum { MAX_PAGES = 8192 };
+    if (small_problem_longest(problem) > (int64_t)page_size * MAX_PAGES)
+        return;
     if (problem->table == TABLE_GIVEN)
         identity_table(problem);
-    problem->page_size = 1;
+    problem->page_size = page_size;
+}
+
+static void pages_of_one(struct small_problem *problem)
+{
+    small_pages(problem, 1);
 }
 
 static void pages_of_two(struct small_problem *problem)
 {
-    pages_of_one(problem);
-    problem->page_size = 2;
+    small_pages(problem, 2);
 }
 
 static void half_pages(struct small_problem *problem)
 {
-    if (problem->table == TABLE_GIVEN)
-        identity_table(problem);
-    problem->page_size = problem->page_size > 1 ? problem->page_size / 2 : 1;
+    small_pages(problem, problem->page_size > 1 ? problem->page_size / 2 : 1);
 }
 
 static void no_slack(struct small_problem *problem)
@@ -211,8 +217,9 @@ static void close_gap(void *array, int32_t *n_elements, size_t bytes, int32_t at
 bool shrink_launches(struct shrinking *shrinking)
 {
     bool smaller = false;
+    /* The last one, too: an earlier launch may be the one that goes wrong. */
     for (int32_t n = shrinking->now.n_problems - 1; n >= 1; n /= 2)
-        for (int32_t at = 0; at + n < shrinking->now.n_problems;) {
+        for (int32_t at = 0; at + n <= shrinking->now.n_problems && n < shrinking->now.n_problems;) {
             struct small_trial candidate;
             if (!shrink_candidate(shrinking, &candidate))
                 return smaller;
@@ -427,6 +434,44 @@ bool shrink_topk(struct shrinking *shrinking)
             else
                 n /= 2;
         }
+    return smaller;
+}
+
+/* Of the scores above and at the cut those in places [at, at + n) become the row's lowest, so that the others keep their columns. */
+static void demote(struct small_row *row, int32_t topk, int64_t at, int64_t n)
+{
+    enum rank_class *classes = malloc((size_t)(row->length + 1) * sizeof *classes);
+    int64_t          place = 0, lowest = 0;
+    if (classes && row->length > topk && shrink_classes(row, topk, classes)) {
+        while (lowest < row->length && classes[lowest] != RANK_BELOW)
+            lowest++;
+        for (int64_t i = 0; i < row->length && lowest < row->length; i++)
+            if (classes[i] != RANK_BELOW) {
+                row->scores[i] = place >= at && place < at + n ? row->scores[lowest] : row->scores[i];
+                place++;
+            }
+    }
+    free(classes);
+}
+
+bool shrink_winners(struct shrinking *shrinking)
+{
+    bool smaller = false;
+    for (int32_t p = shrinking->now.n_problems - 1; p >= 0; p--)
+        for (int32_t n = problem_of(shrinking, p)->topk - 1; n >= 1; n /= 2)
+            for (int32_t at = 0; at + n <= problem_of(shrinking, p)->topk && n < problem_of(shrinking, p)->topk;) {
+                struct small_trial candidate;
+                if (!shrink_candidate(shrinking, &candidate))
+                    return smaller;
+                struct small_problem *problem = &candidate.problems[p];
+                for (int32_t r = 0; r < problem->n_rows; r++)
+                    demote(&problem->rows[r], problem->topk, at, n);
+                problem->topk -= n;
+                if (shrink_try(shrinking, &candidate))
+                    smaller = true;
+                else
+                    at += n;
+            }
     return smaller;
 }
 

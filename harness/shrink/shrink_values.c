@@ -79,7 +79,7 @@ static const uint32_t classes[][3] = {
     {0x3f800000, 0x80000000, 0},          /* 1 -0 0 */
 };
 
-static bool try_classes(struct shrinking *shrinking)
+bool shrink_to_classes(struct shrinking *shrinking)
 {
     for (int32_t p = -1; p < shrinking->now.n_problems; p++) /* all problems at once, then one by one */
         for (size_t c = 0; c < sizeof classes / sizeof classes[0]; c++)
@@ -202,7 +202,7 @@ static bool simplify_values(struct shrinking *shrinking, int32_t p)
 
 bool shrink_values(struct shrinking *shrinking)
 {
-    bool smaller = try_classes(shrinking);
+    bool smaller = shrink_to_classes(shrinking);
     for (int32_t p = shrinking->now.n_problems - 1; p >= 0; p--) {
         smaller |= number_values(shrinking, p);
         smaller |= merge_values(shrinking, p);

@@ -115,8 +115,9 @@ enum status shrink_run(struct shrinking *shrinking)
     static const struct {
         bool (*pass)(struct shrinking *);
         int64_t attempts;
-    } passes[] = {{shrink_layout, 200},   {shrink_launches, 200}, {shrink_rows, 400},   {shrink_halves, 400},
-                  {shrink_topk, 100},     {shrink_values, 600},   {shrink_order, 100},  {shrink_run_lengths, 1000},
+    } passes[] = {{shrink_layout, 200},   {shrink_launches, 200}, {shrink_rows, 400},   {shrink_to_classes, 50},
+                  {shrink_order, 20},     {shrink_halves, 400},   {shrink_topk, 100},   {shrink_winners, 300},
+                  {shrink_values, 600},   {shrink_order, 100},  {shrink_run_lengths, 1000},
                   {shrink_columns, 1200}, {shrink_topk, 200},     {shrink_layout, 200}, {shrink_values, 600},
                   {shrink_run_lengths, 1000}};
     bool smaller = true;

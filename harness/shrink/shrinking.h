@@ -78,7 +78,9 @@ bool shrink_rows(struct shrinking *shrinking);
 bool shrink_halves(struct shrinking *shrinking);
 bool shrink_columns(struct shrinking *shrinking);
 bool shrink_topk(struct shrinking *shrinking);
+bool shrink_winners(struct shrinking *shrinking);
 bool shrink_run_lengths(struct shrinking *shrinking);
+bool shrink_to_classes(struct shrinking *shrinking);
 bool shrink_values(struct shrinking *shrinking);
 bool shrink_order(struct shrinking *shrinking);
 
