@@ -64,7 +64,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(wildcard harness/tests/plugins/*.c ker
 LINK_FLAGS := -Wl,--dynamic-list=kernels/simulator/exported.list
 LINK_LIBRARIES = $(LINK_FLAGS) $(shell pkg-config --libs $(LIBRARIES)) -lboost_context -ldl -lpthread -lm
 
-.PHONY: fuzz all run test test-c test-cli asan lint bench plugin help clean install-build install-test
+.PHONY: fuzz all run test test-c test-cli asan shrink lint bench plugin help clean install-build install-test
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -182,6 +182,9 @@ asan: ## all Criterion tests, built with the address and undefined-behaviour san
 
 fuzz: $(BUILD)/topkcts $(PLUGINS) ## the fuzzer against every planted host fault and providers that are right: minutes
 	$(Q)BUILD=$(BUILD) sh harness/tests/fuzz_faults.sh
+
+shrink: $(BUILD)/topkcts $(PLUGINS) ## every planted host fault made small, as a case and as a program: minutes
+	$(Q)BUILD=$(BUILD) sh harness/tests/shrink_faults.sh
 
 lint: $(BUILD)/.packages-build $(BUILD)/.packages-lint ## clang-tidy and cppcheck
 	$(Q)echo $(wildcard harness/*.c harness/fleet/*.c harness/fuzz/*.c harness/import/*.c harness/shrink/*.c reference/*.c cases/*.c kernels/*.c kernels/faulty/*.c kernels/plugin/*.c) | tr ' ' '\n' \

@@ -12,26 +12,42 @@
 
 enum { DEFAULT_SECONDS = 50, HOST_TIMEOUT = 1, OTHER_TIMEOUT = 20 };
 
-/* "shrunk-faulty-tie-highest-1f00a2b3": the provider, and what was made small. The same failure has the same name. */
-static const char *make_id(const struct settings *settings, const struct shrink_source *source,
-                           const struct trial_session *session, struct arena *arena)
+/* The digest of what is to be made small: the same failure has the same name, wherever it was read from. */
+static enum status identify(const struct shrink_source *source, const char *device, char hex[DIGEST_HEX], struct error *err)
 {
-    char          slug[40], hex[DIGEST_HEX];
-    size_t        n = 0;
-    struct digest digest;
-    if (settings->id)
-        return settings->id;
+    struct digest      digest;
+    struct case_inputs inputs;
+    digest_begin(&digest);
+    for (int32_t p = 0; p < source->trial.n_problems; p++) {
+        if (small_problem_inputs(&source->trial.problems[p], "shrunk", &inputs, err))
+            return err->status;
+        digest_of_inputs(&inputs, hex);
+        digest_add(&digest, hex, DIGEST_HEX);
+        case_inputs_clear(&inputs);
+    }
+    digest_add(&digest, device, strlen(device));
+    digest_end(&digest, hex);
+    return STATUS_OK;
+}
+
+/* "shrunk-faulty-tie-highest-1f00a2b3": the provider, and what was made small. */
+static enum status make_id(const struct settings *settings, const struct shrink_source *source,
+                           const struct trial_session *session, struct arena *arena, const char **id, struct error *err)
+{
+    char   slug[40], hex[DIGEST_HEX];
+    size_t n = 0;
+    *id = settings->id;
+    if (*id)
+        return STATUS_OK;
     for (const char *c = trial_session_provider(session)->name; *c && n + 1 < sizeof slug; c++)
         if (isalnum((unsigned char)*c) || (n && slug[n - 1] != '-'))
             slug[n++] = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '-';
     while (n && slug[n - 1] == '-')
         n--;
     slug[n] = '\0';
-    digest_begin(&digest);
-    digest_add(&digest, source->from, strlen(source->from));
-    digest_add(&digest, trial_session_device(session), strlen(trial_session_device(session)));
-    digest_end(&digest, hex);
-    return arena_format(arena, "shrunk-%s-%.8s", slug, hex);
+    if (!identify(source, trial_session_device(session), hex, err))
+        *id = arena_format(arena, "shrunk-%s-%.8s", slug, hex);
+    return err->status;
 }
 
 /* Whether the judge's whole plan shows the failure in a fresh worker, as `run` will. */
@@ -41,8 +57,11 @@ static bool run_will_show_it(struct shrinking *shrinking, int32_t repeats)
     whole.plan = TRIAL_FULL;
     whole.relations = 0;
     whole.repeats = repeats;
-    bool fails = !trial_session_restart(whole.session, whole.err) && shrink_fails(&whole, &whole.now, NULL);
+    struct judgement judgement;
+    bool fails = !trial_session_restart(whole.session, whole.err) && shrink_fails(&whole, &whole.now, &judgement);
     shrinking->tried = whole.tried;
+    if (fails) /* in the words of the small one from here on */
+        snprintf(shrinking->failure.reason, sizeof shrinking->failure.reason, "%s", judgement.reason);
     return fails;
 }
 
@@ -161,7 +180,8 @@ enum status command_shrink(const struct settings *given, struct error *err)
         if (trial_session_open(&shrinking.session, &settings, source.provider, source.device, err))
             goto done;
     }
-    shrinking.id = make_id(&settings, &source, shrinking.session, &arena);
+    if (make_id(&settings, &source, shrinking.session, &arena, &shrinking.id, err))
+        goto done;
     shrinking.deadline = started + 1000 * (settings.seconds ? settings.seconds : DEFAULT_SECONDS);
     struct shrink_story story = {.id = shrinking.id,
                                  .fault = settings.fault ? settings.fault : source.fault ? source.fault : "unclassified",

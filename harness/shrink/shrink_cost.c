@@ -21,7 +21,7 @@ int64_t shrink_score_cost(uint32_t bits)
     if (magnitude > FLOAT_BITS_PLUS_INFINITY)
         return 2000 + (magnitude != 0x7fc00000) + (bits >> 31);
     if (magnitude == FLOAT_BITS_PLUS_INFINITY)
-        return 200 + (bits >> 31);
+        return 220 + (bits >> 31);
     if (magnitude == 0)
         return 250; /* -0 */
     if (value >= -100 && value <= 100 && value == (float)(int)value)
@@ -64,7 +64,7 @@ static void add_scores(const struct small_problem *problem, int64_t *cost)
     free(values);
 }
 
-static void measure(const struct small_trial *trial, int64_t cost[N_COSTS])
+static void measure_shape(const struct small_trial *trial, int64_t cost[N_COSTS])
 {
     memset(cost, 0, N_COSTS * sizeof *cost);
     cost[COST_LAUNCHES] = trial->n_problems;
@@ -77,15 +77,25 @@ static void measure(const struct small_trial *trial, int64_t cost[N_COSTS])
                              problem->base_shift + problem->page_size + 1000 * problem->table;
         for (int32_t r = 0; r < problem->n_rows; r++)
             cost[COST_LAYOUT] += problem->table == TABLE_GIVEN ? problem->rows[r].n_pages : 0;
-        add_scores(problem, cost);
     }
+}
+
+/* Sorts all scores, so it is asked for last. */
+static void measure_scores(const struct small_trial *trial, int64_t cost[N_COSTS])
+{
+    for (int32_t p = 0; p < trial->n_problems; p++)
+        add_scores(&trial->problems[p], cost);
 }
 
 int shrink_compare(const struct small_trial *a, const struct small_trial *b)
 {
     int64_t left[N_COSTS], right[N_COSTS];
-    measure(a, left);
-    measure(b, right);
+    measure_shape(a, left);
+    measure_shape(b, right);
+    if (memcmp(left, right, sizeof left) == 0) {
+        measure_scores(a, left);
+        measure_scores(b, right);
+    }
     for (int c = 0; c < N_COSTS; c++)
         if (left[c] != right[c])
             return left[c] < right[c] ? -1 : 1;

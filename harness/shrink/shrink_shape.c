@@ -12,10 +12,20 @@ static struct small_problem *problem_of(struct shrinking *shrinking, int32_t p)
     return &shrinking->now.problems[p];
 }
 
-static int descending(const void *a, const void *b)
+/* The topk-th largest of n keys, found digit by digit from the most significant one. 1 <= topk <= n. */
+static uint32_t key_at_cut(const uint32_t *keys, int64_t n, int64_t topk)
 {
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    return (left < right) - (left > right);
+    uint32_t prefix = 0;
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        int64_t  counts[256] = {0};
+        uint32_t digit = 255, above = shift == 24 ? 0 : UINT32_MAX << (shift + 8);
+        for (int64_t i = 0; i < n; i++)
+            counts[keys[i] >> shift & 255] += (keys[i] & above) == prefix;
+        while (digit > 0 && topk > counts[digit])
+            topk -= counts[digit--];
+        prefix |= digit << shift;
+    }
+    return prefix;
 }
 
 bool shrink_classes(const struct small_row *row, int32_t topk, enum rank_class *classes)
@@ -31,8 +41,7 @@ bool shrink_classes(const struct small_row *row, int32_t topk, enum rank_class *
         return false;
     for (int64_t i = 0; i < row->length; i++)
         keys[i] = reference_key(row->scores[i], &rules);
-    qsort(keys, (size_t)row->length, sizeof *keys, descending);
-    uint32_t cut = keys[topk - 1];
+    uint32_t cut = key_at_cut(keys, row->length, topk);
     free(keys);
     for (int64_t i = 0; i < row->length; i++) {
         uint32_t key = reference_key(row->scores[i], &rules);
@@ -407,12 +416,23 @@ static bool shrink_row_columns(struct shrinking *shrinking, int32_t p, int32_t r
     return smaller;
 }
 
+/* A row of few runs is left to shrink_run_lengths, which knows where to cut. */
+static bool has_few_runs(const struct small_row *row)
+{
+    enum { FEW = 12 };
+    int64_t runs = 0;
+    for (int64_t i = 0; i < row->columns; i++)
+        runs += i == 0 || row->scores[i] != row->scores[i - 1];
+    return runs <= FEW && row->columns > FEW;
+}
+
 bool shrink_columns(struct shrinking *shrinking)
 {
     bool smaller = false;
     for (int32_t p = shrinking->now.n_problems - 1; p >= 0; p--)
         for (int32_t r = 0; r < problem_of(shrinking, p)->n_rows; r++)
-            smaller |= shrink_row_columns(shrinking, p, r);
+            if (!has_few_runs(&problem_of(shrinking, p)->rows[r]))
+                smaller |= shrink_row_columns(shrinking, p, r);
     return smaller;
 }
 
