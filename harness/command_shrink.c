@@ -94,6 +94,8 @@ static enum status search(struct shrinking *shrinking, const struct shrink_sourc
 
 static void shape_text(const struct small_trial *trial, char *text, size_t size)
 {
+    if (trial->n_problems < 1)
+        return;
     const struct small_problem *problem = &trial->problems[trial->n_problems - 1];
     int                         used = snprintf(text, size, "%d row%s, longest %lld, topk %d, page size %d", problem->n_rows,
                                                 problem->n_rows == 1 ? "" : "s", (long long)small_problem_longest(problem), problem->topk,
@@ -110,7 +112,7 @@ static void print_for_people(const struct shrinking *shrinking, const struct shr
     const struct small_problem *problem = &shrinking->now.problems[shrinking->now.n_problems - 1];
     struct arena                arena = {0};
     struct case_param           params[SMALL_MAX_PARAMS];
-    char                        was[128], is[128];
+    char                        was[128] = "", is[128] = "";
     shape_text(before, was, sizeof was);
     shape_text(&shrinking->now, is, sizeof is);
     printf("%s\n  failure    %s of %s on %s%s%s: %s\n  before     %s\n  now        %s\n", result->case_name,

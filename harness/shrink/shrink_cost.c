@@ -74,7 +74,7 @@ static void measure_shape(const struct small_trial *trial, int64_t cost[N_COSTS]
         cost[COST_COLUMNS] += small_problem_columns(problem);
         cost[COST_TOPK] += problem->topk;
         cost[COST_LAYOUT] += problem->width_slack + problem->stride_extra + problem->table_stride_extra +
-                             problem->base_shift + problem->page_size + 1000 * problem->table;
+                             problem->base_shift + problem->page_size + INT64_C(1000) * problem->table;
         for (int32_t r = 0; r < problem->n_rows; r++)
             cost[COST_LAYOUT] += problem->table == TABLE_GIVEN ? problem->rows[r].n_pages : 0;
     }

@@ -4,12 +4,14 @@
 
 #include "harness/claims.h"
 #include "harness/family_store.h"
+#include "harness/project.h"
 #include "harness/regular_file.h"
 #include "harness/whole_file.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What a kernel must promise so that it is given these inputs. */
@@ -94,13 +96,36 @@ static enum status write_program(const struct settings *into, const struct shrin
                                  const struct shrink_story *story, struct arena *arena, struct shrink_result *result,
                                  struct error *err)
 {
-    const char *folder = arena_format(arena, "%s/reproducers", into->registries.items[into->registries.n - 1]);
+    const char *folder = arena_format(arena, "%s/reproducers", into->into);
     char       *program = shrink_reproducer(shrinking, story, result->case_name, result->hash, err);
     result->program_path = arena_format(arena, "%s/%s.c", folder, story->id);
     if (program && !whole_file_folder(folder, err))
         whole_file_write(result->program_path, program, strlen(program), true, err);
     free(program);
     return err->status;
+}
+
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat left, right;
+    return strcmp(a, b) == 0 ||
+           (stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev && left.st_ino == right.st_ino);
+}
+
+/* The registries among which the new entry must be unique; where it goes comes last, none for the project's own. */
+static void aim(struct settings *settings)
+{
+    struct option_list others = {.n = 0};
+    char               own[PATH_MAX];
+    snprintf(own, sizeof own, "%s/registry", project_folder());
+    for (size_t i = 0; i < settings->registries.n; i++)
+        if (!is_same_folder(settings->registries.items[i], settings->into) && others.n + 1 < OPTION_MAX_LIST)
+            others.items[others.n++] = settings->registries.items[i];
+    if (is_same_folder(own, settings->into))
+        others.n = 0;
+    else
+        others.items[others.n++] = settings->into;
+    settings->registries = others;
 }
 
 enum status shrink_store(const struct settings *settings, const struct shrinking *shrinking,
@@ -113,7 +138,7 @@ enum status shrink_store(const struct settings *settings, const struct shrinking
     struct family_entry_step   *steps = arena_alloc(arena, (size_t)trial->n_problems * sizeof *steps);
     struct settings             into = *settings;
     struct case_inputs          inputs = {0};
-    struct stored_family        stored;
+    struct stored_family        stored = {0};
     char                        hash[DIGEST_HEX], path[PATH_MAX];
     memset(result, 0, sizeof *result);
     if (small_problem_inputs(problem, story->id, &inputs, err))
@@ -139,13 +164,13 @@ enum status shrink_store(const struct settings *settings, const struct shrinking
         .launches = shrinking->repeats > 3 ? shrinking->repeats : 0,
     };
     for (size_t s = 0; s < entry.n_steps; s++) {
-        struct case_param *own = arena_alloc(arena, 2 * SMALL_MAX_PARAMS * sizeof *own);
+        struct case_param *own = arena_alloc(arena, (size_t)2 * SMALL_MAX_PARAMS * sizeof *own);
         steps[s].n_params = step_params(&trial->problems[s], params, entry.n_params, arena, own);
         steps[s].params = own;
         steps[s].topk = trial->problems[s].topk == problem->topk ? 0 : trial->problems[s].topk;
         steps[s].page_size = trial->problems[s].page_size == problem->page_size ? 0 : trial->problems[s].page_size;
     }
-    into.registries.items[into.registries.n == OPTION_MAX_LIST ? OPTION_MAX_LIST - 1 : into.registries.n++] = settings->into;
+    aim(&into);
     result->registry = arena_text(arena, settings->into);
     char *text = family_entry_text(&entry, err);
     if (!text || family_entry_path(settings->into, story->id, path, sizeof path, err)) {

@@ -100,7 +100,7 @@ static enum status passes(const struct shrink_source *source, const struct judge
 
 enum status shrink_setup(struct shrinking *shrinking, const struct shrink_source *source, struct error *err)
 {
-    struct judgement judgement;
+    struct judgement judgement = {.verdict = VERDICT_ERROR};
     if (small_trial_copy(&shrinking->now, &source->trial, err))
         return err->status;
     shrinking->votes = 1;

@@ -38,10 +38,10 @@ static bool make_inputs(const struct small_trial *trial, const char *id, struct 
 bool shrink_fails(struct shrinking *shrinking, const struct small_trial *trial, struct judgement *judgement)
 {
     struct case_inputs inputs[TRIAL_MAX_PROBLEMS] = {{0}};
-    struct judgement   own;
+    struct judgement   own = {0};
     bool               fails = false;
     judgement = judgement ? judgement : &own;
-    memset(judgement, 0, sizeof *judgement);
+    *judgement = own;
     judgement->verdict = VERDICT_ERROR;
     if (trial->n_problems <= TRIAL_MAX_PROBLEMS && make_inputs(trial, shrinking->id, inputs)) {
         struct trial asked = {.problems = inputs,

@@ -207,7 +207,7 @@ static void check_row(const struct input *input, const struct row *row, int32_t 
     bool     lowest = provider->claims.tie == TOPK_TIE_LOWEST && provider->claims.nan != TOPK_NAN_ANY;
     int32_t *chosen = whole(calloc((size_t)input->topk + 1, sizeof *chosen));
     for (int32_t j = 0; j < slots_promised(row, input->topk); j++) {
-        int32_t index = raw != NULL ? raw[j] : index_of_page(input, row, pages[j]);
+        int32_t index = raw != NULL ? raw[j] : pages != NULL ? index_of_page(input, row, pages[j]) : -1;
         int32_t page = index < 0 ? -1
                        : row->page_table[index / input->page_size] * input->page_size + index % input->page_size;
         snprintf(text, sizeof text, "row %d, slot %d: ", r, j);
