@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct asking {
     const struct settings     *settings;
@@ -74,7 +75,25 @@ static enum status ask_for(struct asking *asking, const char *name, struct error
     return STATUS_OK;
 }
 
-/* Every parameter that was given must belong to one of the queries that were asked. */
+/* A day, or a day and a time, as the database writes them: texts of times compare as the times do, and a word would be
+ * later than all of them and find nothing. */
+static bool is_time(const char *text)
+{
+    struct tm   unused = {0};
+    const char *rest = strptime(text, "%Y-%m-%d", &unused);
+    if (!rest || rest != text + strlen("2026-11-30"))
+        return false;
+    if (*rest == 'T' || *rest == ' ') {
+        const char *minutes = strptime(rest + 1, "%H:%M", &unused);
+        if (!minutes || minutes != rest + strlen("T13:00"))
+            return false;
+        rest = minutes + strspn(minutes, ":.0123456789");
+        rest += *rest == 'Z';
+    }
+    return !*rest;
+}
+
+/* Every parameter that was given must belong to one of the queries that were asked, and a time must be one. */
 static enum status check_parameters(const struct asking *asking, struct error *err)
 {
     const struct option_list *given = &asking->settings->parameters;
@@ -95,6 +114,11 @@ static enum status check_parameters(const struct asking *asking, struct error *e
                              "options --db --json --csv --markdown --fail-on --registry",
                              (int)length, given->items[i], asking->n_asked == 1 ? asking->asked[0]->name : "this",
                              used ? names : " (none)");
+        if (length == strlen("since") && strncmp(given->items[i], "since", length) == 0 && !is_time(given->items[i + 1]))
+            return error_set(err, STATUS_USAGE,
+                             "query: --since %s: no time; write it like 2026-11-30 or 2026-11-30T13:00, in UTC; in a shell "
+                             "\"$(date -u -d 'last monday' +%%F)\" is one",
+                             given->items[i + 1]);
     }
     return STATUS_OK;
 }

@@ -121,3 +121,9 @@ INSERT INTO run (id, run, started_at, ended_at, suite, exit_code, meta)
            'nightly-amd', CASE WHEN i < 11 THEN 0 ELSE 3 END, 0 FROM n;
 INSERT INTO run_device SELECT id, id, 1, 'hip', 'x', 'gfx942', 64, 1, 1, NULL, NULL, NULL FROM run;"
 expect 0 'register_amd_ci(est_time=70, suite="nightly-amd-kernel-1-gpu", nightly=True)' "$TOPKCTS" query suggest-est --db est.db
+
+# A word is later than every time: it is refused, and not answered with nothing.
+for when in monday 2026-11-99 2026-11 2026-11-30T; do
+    expect 2 "--since $when: no time" "$TOPKCTS" query regressions --since $when --db all.db
+done
+expect 0 "" "$TOPKCTS" query regressions --since 2026-11-30T13:00 --db all.db
