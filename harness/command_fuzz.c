@@ -50,6 +50,21 @@ static bool is_simulator(const char *device)
     return strncmp(device, "sim", 3) == 0;
 }
 
+/* A second provider must be one of which a process can have two. */
+static enum status check_beside(const char *text, struct error *err)
+{
+    struct provider_name name;
+    if (!text)
+        return STATUS_OK;
+    if (provider_find(text, &name, err))
+        return error_prefix(err, "fuzz: --beside %s", text);
+    if (name.kind == PROVIDER_SOURCE || name.kind == PROVIDER_PROCESS || name.is_watched ||
+        (name.kind == PROVIDER_BUILTIN && name.builtin->place == BUILTIN_SOURCE))
+        return error_set(err, STATUS_USAGE, "fuzz: --beside %s: kernel sources and programs are one a process; the reference, "
+                                            "a compiled built-in or a plugin can stand beside another", text);
+    return STATUS_OK;
+}
+
 /* What determines the problems: of the provider, of the command line. */
 static enum status set_generator(struct fuzz_run *run, const struct trial_session *session, struct error *err)
 {
@@ -57,6 +72,7 @@ static enum status set_generator(struct fuzz_run *run, const struct trial_sessio
     struct fuzz_generator             *generator = &run->generator;
     generator->seed = run->settings->seed ? (uint64_t)run->settings->seed : new_seed();
     generator->claims = provider->claims;
+    generator->has_beside = run->settings->beside != NULL;
     generator->is_slow = is_simulator(trial_session_device(session));
     generator->max_length = run->settings->longest ? (int32_t)run->settings->longest
                             : generator->is_slow   ? LONGEST_ON_SIMULATOR
@@ -89,23 +105,34 @@ static enum status exit_code(const struct fuzz_run *run)
     return run->n_kinds || run->close_cause[0] ? STATUS_FAIL : run->errors || !run->judged ? STATUS_BOOKS : STATUS_OK;
 }
 
-/* Searches, tries again, writes and prints. */
+/* Searches, tries again, writes and prints. What was found is printed whatever goes wrong later. Closes the session,
+ * since breaking there is a failure, too. */
 static enum status search(struct fuzz_run *run, struct trial_session *session, struct error *err)
 {
     struct fuzz_probe probe = {0};
+    struct error      write_error = {0};
     const char       *folder = run->settings->findings ? run->settings->findings : "findings";
-    const char       *name = trial_session_provider(session)->name, *device = trial_session_device(session);
-    if (set_generator(run, session, err) || probe_limits(run, session, &probe, err))
+    char              name[128], device[64], cause[256] = "";
+    snprintf(name, sizeof name, "%s", trial_session_provider(session)->name);
+    snprintf(device, sizeof device, "%s", trial_session_device(session));
+    if (!set_generator(run, session, err) && !probe_limits(run, session, &probe, err)) {
+        fprintf(stderr, "fuzz: %s on %s, seed %" PRIu64 "\n", name, device, run->generator.seed);
+        if (!fuzz_search(run, session, err))
+            fuzz_confirm(run, session, err);
+    }
+    trial_session_close(session, cause, sizeof cause);
+    if (cause[0] && !run->close_cause[0])
+        snprintf(run->close_cause, sizeof run->close_cause, "%s", cause);
+    if (err->status && !run->n_kinds)
         return err->status;
-    fprintf(stderr, "fuzz: %s on %s, seed %" PRIu64 "\n", name, device, run->generator.seed);
-    if (fuzz_search(run, session, err) || fuzz_confirm(run, session, err) ||
-        fuzz_write_findings(run, device, folder, err))
-        return err->status;
+    fuzz_write_findings(run, device, folder, &write_error);
     if (!run->settings->json)
         fuzz_print(run, name, device, &probe);
-    else if (fuzz_print_json(run, name, device, &probe, err))
-        return err->status;
-    return exit_code(run);
+    else if (fuzz_print_json(run, name, device, &probe, &write_error))
+        return error_set(err, write_error.status, "%s", write_error.text);
+    if (write_error.status)
+        error_set(err, write_error.status, "%s", write_error.text);
+    return err->status ? err->status : exit_code(run);
 }
 
 /* A finding again: 0 when it is gone. */
@@ -140,7 +167,6 @@ enum status command_fuzz(const struct settings *settings, struct error *err)
 {
     struct trial_session *session = NULL;
     enum status           status = STATUS_OK;
-    char                  cause[256] = "";
     for (size_t w = 0; w < settings->words.n && !err->status; w++) {
         enum status one = replay(settings, settings->words.items[w], err);
         status = one == STATUS_FAIL || status == STATUS_OK ? one : status;
@@ -163,9 +189,9 @@ enum status command_fuzz(const struct settings *settings, struct error *err)
     run->count = settings->problem ? 1 : settings->count;
     run->seconds = settings->seconds ? (double)settings->seconds : run->count ? 0 : DEFAULT_SECONDS;
     run->fail_fast = settings->fail_fast;
-    if (!trial_session_open(&session, settings, run->provider, run->device, err))
+    if (!check_beside(settings->beside, err) &&
+        !trial_session_open(&session, settings, run->provider, run->device, err))
         status = search(run, session, err);
-    trial_session_close(session, cause, sizeof cause);
     free(run);
     return err->status ? err->status : status;
 }

@@ -35,6 +35,9 @@ struct worker {
     void                  *self;
     bool                   is_open;
     struct trial_memory    trials; /* while they are judged */
+    struct loaded_provider beside; /* the second provider, when one was asked for */
+    void                  *beside_self;
+    bool                   has_beside; /* it is open */
     struct problem         timed; /* of the last order to time, for the next one of the same case */
     char                   timed_case[1024];
     bool                   timed_has_answer;
@@ -108,6 +111,28 @@ static void beat_checking(void *payload)
     trial_memory_beat(payload, false);
 }
 
+/* The second provider, where one was asked for, beside the one that is judged. */
+static enum status open_beside(struct worker *worker, struct error *err)
+{
+    const char          *text = worker->settings->beside;
+    struct provider_name name;
+    char                 why[512] = "";
+    if (!text)
+        return STATUS_OK;
+    if (provider_find(text, &name, err))
+        return err->status;
+    if (provider_load(&name, NULL, &worker->beside, err))
+        return error_prefix(err, "--beside");
+    if (worker->beside.provider->memory != worker->device.memory)
+        return error_set(err, STATUS_USAGE, "--beside %s: its memory is not that of %s", text, worker->device.name);
+    if (provider_call_open(worker->beside.provider, worker->device.ordinal, &worker->beside_self, why, sizeof why))
+        return error_set(err, STATUS_USAGE, "--beside %s: its open failed: %s", text, why);
+    worker->has_beside = true;
+    worker->bench.beside = worker->beside.provider;
+    worker->bench.beside_self = worker->beside_self;
+    return STATUS_OK;
+}
+
 /* Answers `opened` or `failed`. */
 static void open_provider(struct worker *worker, const char *device, bool for_trials)
 {
@@ -159,6 +184,10 @@ static void open_provider(struct worker *worker, const char *device, bool for_tr
                                           .payload = &worker->trials,
                                           .other_origin = worker->loaded.is_gpu_kernel ? provider_gpu_other_origin
                                                                                        : NULL};
+    if (open_beside(worker, &err)) {
+        say_text(MESSAGE_UNUSABLE, err.text);
+        return;
+    }
     say_text(MESSAGE_OPENED, "");
 }
 
@@ -290,6 +319,8 @@ enum status command_worker(const struct settings *settings, struct error *err)
     }
     free(line);
     if (worker.is_open) {
+        if (worker.has_beside)
+            provider_call_close(worker.beside.provider, worker.beside_self);
         provider_call_close(worker.loaded.provider, worker.self);
         say_text(MESSAGE_CLOSED, "");
         launch_bench_clear(&worker.bench);
@@ -297,6 +328,7 @@ enum status command_worker(const struct settings *settings, struct error *err)
     }
     problem_clear(&worker.timed);
     registry_clear(&worker.registry);
+    provider_unload(&worker.beside);
     provider_unload(&worker.loaded);
     fclose(orders);
     return STATUS_OK;

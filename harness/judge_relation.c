@@ -407,6 +407,67 @@ static void launch_between(struct relating *relating)
         judging_launch(judging, relating->problem, form, COMPARE_ROWS);
 }
 
+/* Whether both providers promise the row's set, by the same rules. */
+static bool both_fix_sets(const struct topk_claims *a, const struct topk_claims *b)
+{
+    return a->tie == TOPK_TIE_LOWEST && b->tie == TOPK_TIE_LOWEST && a->zero == b->zero && a->neg_inf == b->neg_inf &&
+           a->nan == b->nan && a->nan != TOPK_NAN_ANY;
+}
+
+/* The second provider's launch of the same problem. It is not what is judged; only its sets are looked at. */
+static void launch_other_provider(struct relating *relating)
+{
+    struct judging             *judging = relating->judging;
+    struct launch_bench        *bench = judging->bench;
+    const struct topk_provider *provider = bench->provider;
+    void                       *self = bench->self;
+    struct launch_form          form = {.what = relating->name, .turn = judging->turn++, .pattern = judging->launches};
+    struct launch_result       *result = &judging->last;
+    int32_t                     topk = relating->problem->inputs.topk;
+    size_t                      bytes = (size_t)topk * sizeof(int32_t);
+    bench->provider = bench->beside;
+    bench->self = bench->beside_self;
+    enum status status = launch_run(bench, relating->problem, &form, result, &judging->error);
+    bench->provider = provider;
+    bench->self = self;
+    if (status || !result->ran || !result->safe || !result->valid ||
+        !both_fix_sets(&provider->claims, &bench->beside->claims))
+        return;
+    relating->left = malloc(bytes);
+    relating->right = malloc(bytes);
+    if (!relating->left || !relating->right)
+        error_no_memory(&judging->error);
+    for (int32_t row = 0; row < relating->problem->inputs.batch && !judging->error.status; row++) {
+        row_sorted_set(relating->problem, row, launch_row(&judging->first[0], topk, row), relating->left);
+        row_sorted_set(relating->problem, row, launch_row(&result->outputs, topk, row), relating->right);
+        if (memcmp(relating->left, relating->right, (size_t)relating->problem->counts[row] * sizeof(int32_t)) != 0)
+            judging_miss(judging, TOPK_LEVEL_VALID, "launch %d (relation %s): row %d: another set than provider '%s'",
+                         judging->launches, relating->name, row, bench->beside->name);
+    }
+    free(relating->left);
+    free(relating->right);
+}
+
+static void launch_beside(struct relating *relating)
+{
+    struct judging       *judging = relating->judging;
+    struct launch_bench  *bench = judging->bench;
+    struct launch_form    form = {.what = relating->name};
+    enum topk_level       level;
+    char                  why[128];
+    if (!bench->beside || !trial_is_promised(&relating->problem->inputs, &bench->beside->claims, &level, why, sizeof why))
+        return;
+    if ((bench->with_pages && bench->beside->claims.outputs == TOPK_OUTPUTS_RAW) ||
+        (bench->with_raw && bench->beside->claims.outputs == TOPK_OUTPUTS_PAGE))
+        return;
+    launch_other_provider(relating);
+    form.turn = judging->turn++;
+    if (relating->key & 1)
+        form.workspace = WORKSPACE_KEPT;
+    if (!judging_is_decided(judging))
+        judging_launch(judging, relating->problem, form, COMPARE_ROWS);
+}
+
 void judge_relation(struct judging *judging, enum trial_relation relation, uint64_t seed)
 {
     struct relating relating = {
@@ -450,6 +511,9 @@ void judge_relation(struct judging *judging, enum trial_relation relation, uint6
         break;
     case TRIAL_ZEROES:
         launch_derived(&relating, relation, derive_zeroes);
+        break;
+    case TRIAL_BESIDE:
+        launch_beside(&relating);
         break;
     case N_TRIAL_RELATIONS:
         break;

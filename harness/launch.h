@@ -88,6 +88,9 @@ struct launch_bench {
     struct topk_problem captured;
     /* Optional: the same provider by its other origin (aot, jit); NULL with the reason when there is none here. */
     const struct topk_provider *(*other_origin)(void **self, struct error *err);
+    /* Optional: a second provider, open in the same process, for relation `beside` of trials. */
+    const struct topk_provider *beside;
+    void                       *beside_self;
 };
 
 /* Lays out, launches, waits, checks. STATUS_BOOKS only when this machine fails (memory); everything that is the

@@ -157,6 +157,8 @@ static const struct {
      "a limit that is suspected in the kernel: look around it; with it the provider is not probed for others; repeatable"},
     {"longest", "N", OPTION_NUMBER, PLACE(longest), 1, 1 << 24, COMMAND_FUZZ,
      "no row is longer (default: 300000, on sim 4608)"},
+    {"beside", "P", OPTION_TEXT, PLACE(beside), 0, 0, COMMAND_FUZZ | COMMAND_WORKER,
+     "a second provider in the same process, launched in turn: the reference, a built-in, or a plugin that is right"},
     {"findings", "DIR", OPTION_TEXT, PLACE(findings), 0, 0, COMMAND_FUZZ,
      "the folder for what is found (default: findings)"},
     {"pattern", "LIST", OPTION_TEXT, PLACE(patterns), 0, 0, COMMAND_BENCH,

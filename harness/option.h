@@ -82,7 +82,7 @@ struct settings {
     int64_t            schedule, explore;
     int64_t            problem, count, longest; /* of fuzz */
     struct option_list limits;
-    const char        *findings;
+    const char        *findings, *beside;
     int64_t            case_timeout, inactivity, time_limit, budget; /* seconds */
     bool               json, update, fail_fast, require_clean_env, watch, help;
 };

@@ -39,7 +39,9 @@
     X(GARBAGE, "garbage")       /* other garbage past the rows' ends: the same bytes */                              \
     X(NEXT_TOPK, "next-topk")   /* topk + 1 (or - 1 at the largest): one set contains the other */                   \
     X(SCALED, "scaled")         /* scores times a power of two, exactly: the same set */                             \
-    X(ZEROES, "zeroes")         /* the other zero, where zeros are equal: the same set */
+    X(ZEROES, "zeroes")         /* the other zero, where zeros are equal: the same set */                            \
+    X(BESIDE, "beside")         /* after a second provider's launch, where the bench has one: the same bytes; and the \
+                                   same set as that one, where both fix it */
 
 enum trial_relation {
 #define TRIAL_RELATION_ENUM(name, text) TRIAL_##name,

@@ -141,6 +141,10 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
         argv[n++] = (char *)"--explore";
         argv[n++] = explore;
     }
+    if (settings->beside) {
+        argv[n++] = (char *)"--beside";
+        argv[n++] = (char *)(uintptr_t)settings->beside;
+    }
     if (settings->origin) {
         argv[n++] = (char *)"--origin";
         argv[n++] = (char *)(uintptr_t)settings->origin;

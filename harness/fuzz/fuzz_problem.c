@@ -349,9 +349,10 @@ static enum outputs draw_outputs(struct draw *draw, const struct topk_claims *cl
 
 static uint32_t draw_relations(struct draw *draw, const struct case_inputs *inputs)
 {
-    uint32_t relations = 1u << draw_below(draw, N_TRIAL_RELATIONS);
+    const int32_t n = TRIAL_BESIDE; /* it is the last, and asked for by the command line */
+    uint32_t      relations = 1u << draw_below(draw, n);
     if (draw_chance(draw, 1, 3))
-        relations |= 1u << draw_below(draw, N_TRIAL_RELATIONS);
+        relations |= 1u << draw_below(draw, n);
     if (inputs->batch > 1 && draw_chance(draw, 1, 3))
         relations |= draw_chance(draw, 1, 2) ? 1u << TRIAL_ROWS : 1u << TRIAL_SPLIT;
     return relations;
@@ -386,6 +387,8 @@ enum status fuzz_problem_make(const struct fuzz_generator *generator, int64_t nu
         problem->trial.plan = TRIAL_FULL;
     problem->trial.relations = draw_relations(&draw, last);
     problem->trial.seed = draw_bits(&draw);
+    if (generator->has_beside && number % 2)
+        problem->trial.relations |= 1u << TRIAL_BESIDE;
     return STATUS_OK;
 }
 

@@ -72,6 +72,7 @@ struct fuzz_generator {
     struct topk_claims claims;
     int32_t            max_length; /* no row is longer */
     bool               is_slow;    /* a simulator: fewer and shorter rows */
+    bool               has_beside; /* every second problem is put to relation `beside`; nothing else changes */
     int32_t            limits[FUZZ_MAX_LIMITS]; /* declared and suspected; ascending, distinct */
     size_t             n_limits;
 };

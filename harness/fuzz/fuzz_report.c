@@ -36,6 +36,8 @@ void fuzz_replay_command(const struct fuzz_run *run, const char *device, int64_t
                             provider, device, run->generator.seed, number);
     if (run->settings->longest && used < size)
         used += (size_t)snprintf(text + used, size - used, " --longest %" PRId64, run->settings->longest);
+    if (run->settings->beside && used < size)
+        used += (size_t)snprintf(text + used, size - used, " --beside %s", run->settings->beside);
     bool at_limit = number % FUZZ_LIMIT_EVERY == FUZZ_LIMIT_EVERY - 1; /* the others do not depend on limits */
     for (size_t l = 0; at_limit && l < run->generator.n_limits && used < size; l++)
         used += (size_t)snprintf(text + used, size - used, " --limit %" PRId32, run->generator.limits[l]);
@@ -141,8 +143,6 @@ static void print_counts(const struct fuzz_run *run)
         printf("errors      %" PRId64 ", the last one: %s\n", run->errors, run->error_reason);
     if (run->stopped)
         printf("stopped     %s\n", run->stopped);
-    if (run->close_cause[0])
-        printf("close       %s\n", run->close_cause);
 }
 
 static void print_limits(const struct fuzz_run *run, const struct fuzz_probe *probe)
@@ -173,6 +173,8 @@ void fuzz_print(const struct fuzz_run *run, const char *provider_name, const cha
         printf("     %" PRId64 " more failures of other kinds\n", run->n_other_kinds);
     if (run->n_kinds)
         printf("\nnot ok: %zu kinds of failures\n", run->n_kinds);
+    else if (run->close_cause[0])
+        printf("\nnot ok: the provider did not close: %s\n", run->close_cause);
     else if (run->judged)
         printf("\nok: %" PRId64 " problems, none failed\n", run->judged);
     else
@@ -230,12 +232,12 @@ enum status fuzz_print_json(const struct fuzz_run *run, const char *provider_nam
         json_object_set_new(relations, trial_relation_text((enum trial_relation)relation),
                             json_integer(run->relations[relation]));
     json_t *json = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:s, s:o, s:o}", "provider", provider_name,
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:i, s:i, s:o, s:s, s:s, s:o, s:o}", "provider", provider_name,
         "device", device, "seed", (json_int_t)run->generator.seed, "problems", (json_int_t)run->problems, "judged",
         (json_int_t)run->judged, "skipped", (json_int_t)run->skipped, "errors", (json_int_t)run->errors, "launches",
         (json_int_t)run->launches, "seconds", run->elapsed, "cpu_seconds", run->cpu_seconds, "shapes_seen",
         fuzz_shapes_seen(run), "shapes", (int)N_FUZZ_SHAPES, "relations", relations, "stopped",
-        run->stopped ? run->stopped : "", "limits", limits_json(run, probe), "kinds", kinds_json(run, device));
+        run->stopped ? run->stopped : "", "close", run->close_cause, "limits", limits_json(run, probe), "kinds", kinds_json(run, device));
     if (!json)
         return error_no_memory(err);
     json_dumpf(json, stdout, JSON_INDENT(1));

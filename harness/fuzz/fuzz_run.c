@@ -15,7 +15,7 @@ enum {
     MAX_LANES = 64,
     MAX_BATCH = 128,
     MAX_TIMEOUTS = 3,
-    MAX_CRASHES = 1000,
+    MAX_CRASHES = 200,
     SHOW_SECONDS = 10
 };
 
@@ -230,7 +230,7 @@ static void check_stops(struct searching *searching)
     else if (run->timeouts >= MAX_TIMEOUTS)
         run->stopped = "3 launches that did not end";
     else if (run->crashes >= MAX_CRASHES)
-        run->stopped = "1000 crashes";
+        run->stopped = "200 crashes";
     else if (run->fail_fast && run->n_kinds)
         run->stopped = "--fail-fast";
     else if (run->n_kinds == FUZZ_MAX_KINDS)

@@ -153,8 +153,9 @@ Test(fuzz, problems_are_legal_and_of_every_kind)
         cr_expect_geq(batches[i], 50, "batch class %d: %d", i, batches[i]);
     for (int i = 0; i < N_OUTPUTS; i++)
         cr_expect_geq(outputs[i], 200);
-    for (int i = 0; i < N_TRIAL_RELATIONS; i++)
+    for (int i = 0; i < TRIAL_BESIDE; i++)
         cr_expect_geq(relations[i], 100);
+    cr_expect_eq(relations[TRIAL_BESIDE], 0);
     cr_expect_geq(n_sequences, 200);
     cr_expect_geq(n_full, 20);
     cr_expect_geq(n_loose, 200);

@@ -16,6 +16,7 @@ static enum trial_relation spoil;
 static int32_t             launches;
 static const float        *first_scores;
 static float               first_score, previous_score;
+static bool                was_beside; /* the second provider has launched since */
 
 static bool is_spoilt(const struct topk_problem *p)
 {
@@ -56,6 +57,8 @@ static bool is_spoilt(const struct topk_problem *p)
     case TRIAL_ZEROES:
         memcpy(&bits, &row[1], sizeof bits);
         return bits == 0x80000000u;
+    case TRIAL_BESIDE:
+        return was_beside;
     case N_TRIAL_RELATIONS:
         return false;
     }
@@ -68,6 +71,12 @@ static int launch_spoilt(void *self, const struct topk_problem *p, char *err, si
     if (is_spoilt(p))
         p->raw_indices[0] = p->raw_indices[1];
     return code;
+}
+
+static int launch_beside(void *self, const struct topk_problem *p, char *err, size_t err_size)
+{
+    was_beside = true;
+    return provider_reference.launch(self, p, err, err_size);
 }
 
 static size_t some_workspace(void *self, const struct topk_problem *p)
@@ -101,7 +110,7 @@ static struct case_inputs make_inputs(void)
 
 static struct judgement judge_with(enum trial_relation fault, uint32_t relations, enum trial_plan plan, uint64_t seed)
 {
-    struct topk_provider provider = provider_reference;
+    struct topk_provider provider = provider_reference, beside = provider_reference;
     struct device        device;
     struct error         err = {0};
     struct case_inputs   inputs = make_inputs();
@@ -110,10 +119,12 @@ static struct judgement judge_with(enum trial_relation fault, uint32_t relations
                                   .relations = relations, .seed = seed};
     spoil = fault;
     launches = 0;
+    was_beside = false;
+    beside.launch = launch_beside;
     provider.launch = launch_spoilt;
     provider.workspace_bytes = some_workspace;
     cr_assert_eq(device_open(&device, "host", &err), STATUS_OK);
-    struct launch_bench bench = {.device = &device, .provider = &provider};
+    struct launch_bench bench = {.device = &device, .provider = &provider, .beside = &beside};
     judge_trial(&bench, &trial, &judgement);
     launch_bench_clear(&bench);
     device_close(&device);
