@@ -6,6 +6,7 @@
  *     fuzz/fuzz_probe.h     limits that nobody declared       fuzz/fuzz_run.h      the search
  *     fuzz/fuzz_report.h    what came of it                   trial_session.h      workers that judge
  */
+#include "harness/claims.h"
 #include "harness/command.h"
 #include "harness/device.h"
 #include "harness/finding.h"
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,8 +137,25 @@ static enum status search(struct fuzz_run *run, struct trial_session *session, s
     return err->status ? err->status : exit_code(run);
 }
 
+/* What came of a finding that was had again: a line, or an object of `answer`. */
+static void tell_replay(json_t *answer, const char *path, const char *provider, const char *device,
+                        const struct judgement *judgement)
+{
+    json_t *reason = json_string(judgement->reason);
+    if (answer)
+        json_array_append_new(answer, json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "file", path, "provider", provider,
+                                                "device", device, "verdict", verdict_text(judgement->verdict), "level",
+                                                level_text(judgement->level), "reason",
+                                                reason ? reason : json_string("(not text)")));
+    else {
+        json_decref(reason);
+        printf("%s: %s on %s: %s%s%s\n", path, provider, device, verdict_text(judgement->verdict),
+               judgement->reason[0] ? ": " : "", judgement->reason);
+    }
+}
+
 /* A finding again: 0 when it is gone. */
-static enum status replay(const struct settings *settings, const char *path, struct error *err)
+static enum status replay(const struct settings *settings, const char *path, json_t *answer, struct error *err)
 {
     struct finding       *finding = calloc(1, sizeof *finding);
     struct trial_session *session = NULL;
@@ -151,8 +170,7 @@ static enum status replay(const struct settings *settings, const char *path, str
     if (trial_session_open(&session, settings, provider, device, err) ||
         trial_session_run(session, &finding->trial, 1, &judgement, err))
         goto done;
-    printf("%s: %s on %s: %s%s%s\n", path, provider, device, verdict_text(judgement.verdict), judgement.reason[0] ? ": " : "",
-           judgement.reason);
+    tell_replay(answer, path, provider, device, &judgement);
     status = judgement.verdict == VERDICT_PASS     ? STATUS_OK
              : verdict_is_red(judgement.verdict)   ? STATUS_FAIL
                                                    : STATUS_BOOKS;
@@ -163,16 +181,29 @@ done:
     return err->status ? err->status : status;
 }
 
+/* Every finding that was named; the worst that came of one. */
+static enum status replay_all(const struct settings *settings, struct error *err)
+{
+    enum status status = STATUS_OK;
+    json_t     *answer = settings->json ? json_array() : NULL;
+    for (size_t w = 0; w < settings->words.n && !err->status; w++) {
+        enum status one = replay(settings, settings->words.items[w], answer, err);
+        status = one == STATUS_FAIL || status == STATUS_OK ? one : status;
+    }
+    if (answer) {
+        json_dumpf(answer, stdout, JSON_INDENT(1));
+        putchar('\n');
+    }
+    json_decref(answer);
+    return err->status ? err->status : status;
+}
+
 enum status command_fuzz(const struct settings *settings, struct error *err)
 {
     struct trial_session *session = NULL;
     enum status           status = STATUS_OK;
-    for (size_t w = 0; w < settings->words.n && !err->status; w++) {
-        enum status one = replay(settings, settings->words.items[w], err);
-        status = one == STATUS_FAIL || status == STATUS_OK ? one : status;
-    }
-    if (settings->words.n || err->status)
-        return err->status ? err->status : status;
+    if (settings->words.n)
+        return replay_all(settings, err);
     if (settings->providers.n > 1 || settings->devices.n > 1)
         return error_set(err, STATUS_USAGE, "fuzz: one --provider and one --device a run");
     if (settings->problem && settings->count)

@@ -414,6 +414,20 @@ static bool both_fix_sets(const struct topk_claims *a, const struct topk_claims 
            a->nan == b->nan && a->nan != TOPK_NAN_ANY;
 }
 
+/* The sets of the problem's own first launch, and those of the second provider. */
+static void compare_with_other(struct relating *relating, const struct launch_result *result)
+{
+    struct judging *judging = relating->judging;
+    int32_t         topk = relating->problem->inputs.topk;
+    for (int32_t row = 0; row < relating->problem->inputs.batch; row++) {
+        row_sorted_set(relating->problem, row, launch_row(&judging->first[0], topk, row), relating->left);
+        row_sorted_set(relating->problem, row, launch_row(&result->outputs, topk, row), relating->right);
+        if (memcmp(relating->left, relating->right, (size_t)relating->problem->counts[row] * sizeof(int32_t)) != 0)
+            judging_miss(judging, TOPK_LEVEL_VALID, "launch %d (relation %s): row %d: another set than provider '%s'",
+                         judging->launches, relating->name, row, judging->bench->beside->name);
+    }
+}
+
 /* The second provider's launch of the same problem. It is not what is judged; only its sets are looked at. */
 static void launch_other_provider(struct relating *relating)
 {
@@ -423,8 +437,7 @@ static void launch_other_provider(struct relating *relating)
     void                       *self = bench->self;
     struct launch_form          form = {.what = relating->name, .turn = judging->turn++, .pattern = judging->launches};
     struct launch_result       *result = &judging->last;
-    int32_t                     topk = relating->problem->inputs.topk;
-    size_t                      bytes = (size_t)topk * sizeof(int32_t);
+    size_t                      bytes = (size_t)relating->problem->inputs.topk * sizeof(int32_t);
     bench->provider = bench->beside;
     bench->self = bench->beside_self;
     enum status status = launch_run(bench, relating->problem, &form, result, &judging->error);
@@ -437,13 +450,8 @@ static void launch_other_provider(struct relating *relating)
     relating->right = malloc(bytes);
     if (!relating->left || !relating->right)
         error_no_memory(&judging->error);
-    for (int32_t row = 0; row < relating->problem->inputs.batch && !judging->error.status; row++) {
-        row_sorted_set(relating->problem, row, launch_row(&judging->first[0], topk, row), relating->left);
-        row_sorted_set(relating->problem, row, launch_row(&result->outputs, topk, row), relating->right);
-        if (memcmp(relating->left, relating->right, (size_t)relating->problem->counts[row] * sizeof(int32_t)) != 0)
-            judging_miss(judging, TOPK_LEVEL_VALID, "launch %d (relation %s): row %d: another set than provider '%s'",
-                         judging->launches, relating->name, row, bench->beside->name);
-    }
+    else
+        compare_with_other(relating, result);
     free(relating->left);
     free(relating->right);
 }

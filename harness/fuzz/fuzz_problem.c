@@ -314,6 +314,8 @@ static enum status make_launch(struct making *making, struct case_inputs *inputs
     making->pattern = fuzz_draw_pattern(draw, &making->generator->claims);
     making->topk = draw_topk(making);
     making->batch = draw_batch(making);
+    if (making->batch >= 32 && draw_chance(draw, 3, 4)) /* many rows are short ones: few of each */
+        making->topk = within(draw_between(draw, 1, 64), 1, making->topk);
     if (rare < 4) {
         making->batch = rare == 0 ? 2 : 1;
         main_length = draw_long_length(making);

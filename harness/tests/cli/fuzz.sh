@@ -13,6 +13,8 @@ for fault in tie-highest overflow-4096 stale-state-cut read-past-end-crash topk-
     expect 1 "$TOPKCTS" fuzz "$file"
     expect 0 "$TOPKCTS" fuzz "$file" --provider reference
 done
+expect 1 "$TOPKCTS" fuzz "$file" --json
+echo "$out" | python3 -c 'import json, sys; assert [one["verdict"] for one in json.load(sys.stdin)] == ["fail"]' || fail "JSON of a file"
 
 # No false alarm, and no folder for nothing. Shapes and relations are counted.
 expect 0 "$TOPKCTS" fuzz --provider reference --seed 3 --count 250 --json
