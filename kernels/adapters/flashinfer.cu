@@ -278,6 +278,15 @@ int launch(void *self, const topk_problem *p, char *err, size_t err_size)
     return launch_own(static_cast<plugin *>(self), p, err, err_size);
 }
 
+/* Its other kernels take a width of nothing for an error: "invalid argument". */
+int supports(void *, const topk_problem *p, char *why, size_t why_size)
+{
+    if (p->max_seq_len > 0 || wanted().lowest)
+        return 1;
+    snprintf(why, why_size, "FlashInfer refuses rows without a column in this mode");
+    return 0;
+}
+
 int open_plugin(int, void **self, char *, size_t)
 {
     *self = new plugin{""};
@@ -314,6 +323,7 @@ topk_provider describe()
     provider.claims.max_topk = sampling::FILTERED_TOPK_MAX_K;
     provider.limits = kLimits;
     provider.open = open_plugin;
+    provider.supports = supports;
     provider.workspace_bytes = workspace_bytes;
     provider.launch = launch;
     provider.path = path;

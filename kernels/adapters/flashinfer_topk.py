@@ -49,6 +49,8 @@ def prepare(device):
 def supports(batch, max_seq_len, page_size, topk):
     if page_size != 1 and "page_size" not in known:
         return "flashinfer %s maps pages of one entry only" % version
+    if max_seq_len == 0 and "tie_break" not in options:
+        return "flashinfer %s refuses rows without a column in this mode" % version
     return None
 
 
