@@ -226,6 +226,15 @@ Test(watched_kernels, places_are_exact, .init = load, .timeout = 60)
     finds("dynamic_beyond", 1, "out-of-bounds", "dynamic LDS + 256 bytes");
 }
 
+/* Whatever the order in force, whoever is waited for gets a turn; a wait for nobody ends. */
+Test(watched_kernels, waiting_in_a_loop_ends, .init = load, .timeout = 60)
+{
+    passes("waits_for_neighbour", 1, NULL);
+    passes("waits_by_atomics", 1, NULL);
+    passes("takes_a_lock", 1, all_stores_are_seen);
+    finds("waits_for_nobody", 1, "deadlock", "no thread of the block changes it");
+}
+
 /* The same number gives the same order of threads, hence the same bytes, whatever ran before; others give others. */
 Test(watched_kernels, a_number_reruns_its_schedule, .init = load, .timeout = 60)
 {

@@ -35,7 +35,7 @@ unsigned           idle_turns;
 constexpr unsigned spin_repeats = 200;
 constexpr unsigned idle_limit = 2000;
 
-void end_of_patience(uintptr_t address, uintptr_t pc)
+void end_of_patience(uintptr_t address, unsigned bytes, uintptr_t pc)
 {
     idle_turns = progress == progress_seen ? idle_turns + 1 : 0;
     progress_seen = progress;
@@ -45,16 +45,17 @@ void end_of_patience(uintptr_t address, uintptr_t pc)
         f.access.what = "waits in a loop for";
         f.access.pc = pc;
         f.address = address;
+        f.bytes = bytes;
         f.is_lds = monitor_is_lds(address);
         (void)std::snprintf(f.text, sizeof f.text, "no thread of the block changes it; other blocks need not run at the "
                                                    "same time");
         fail_with_finding();
     }
-    simulator_switch_at_atomic();
+    simulator_switch_in_turn();
 }
 
 /* A scheduling point at an access that other threads may be waiting for. */
-void point(uintptr_t address, uintptr_t pc)
+void point(uintptr_t address, size_t bytes, uintptr_t pc)
 {
     if (!monitor_is_on) return;
     const uintptr_t key = address * 31 + pc;
@@ -65,7 +66,7 @@ void point(uintptr_t address, uintptr_t pc)
         s.repeats = 0;
         progress++;
     } else if (++s.repeats % spin_repeats == 0)
-        end_of_patience(address, pc);
+        end_of_patience(address, static_cast<unsigned>(bytes), pc);
     if (--simulator_atomics_left < 0) simulator_switch_at_atomic();
 }
 
@@ -89,7 +90,7 @@ void order(int memory_order)
 template <typename T, typename Change>
 T update(volatile T *address, uintptr_t pc, int memory_order, bool may_be_unwritten, Change change)
 {
-    point(at(address), pc);
+    point(at(address), sizeof(T), pc);
     order(memory_order);
     note_sync(at(address), sizeof(T), ACCESS_UPDATE, may_be_unwritten, pc);
     const T old = load(address);
@@ -114,7 +115,7 @@ void simulator_note_write(void *address, size_t bytes)
 }
 void simulator_note_volatile_read(const void *address, size_t bytes)
 {
-    point(at(address), HERE);
+    point(at(address), bytes, HERE);
     note_access(at(address), bytes, ACCESS_VOLATILE_LOAD, false, HERE);
 }
 void simulator_note_volatile_write(void *address, size_t bytes)
@@ -202,7 +203,7 @@ void simulator_note_index(const struct sanitizer_place *place, intptr_t index)
 uint64_t simulator_atomic_update(void *address, size_t bytes, int operation, uint64_t value, uint64_t expected)
 {
     const uintptr_t pc = HERE;
-    point(at(address), pc);
+    point(at(address), bytes, pc);
     const uint8_t way = operation == SIMULATOR_ATOMIC_LOAD    ? ACCESS_ATOMIC_LOAD
                         : operation == SIMULATOR_ATOMIC_STORE ? ACCESS_ATOMIC_STORE
                                                               : ACCESS_UPDATE;
@@ -214,13 +215,13 @@ uint64_t simulator_atomic_update(void *address, size_t bytes, int operation, uin
     typedef uint##bits##_t word##bits;                                                                                 \
     word##bits simulator_atomic##bits##_load(const volatile word##bits *address, int)                                  \
     {                                                                                                                  \
-        point(at(address), HERE);                                                                                      \
+        point(at(address), sizeof(word##bits), HERE);                                                                  \
         note_sync(at(address), sizeof(word##bits), ACCESS_ATOMIC_LOAD, false, HERE);                                   \
         return load(address);                                                                                          \
     }                                                                                                                  \
     void simulator_atomic##bits##_store(volatile word##bits *address, word##bits value, int memory_order)              \
     {                                                                                                                  \
-        point(at(address), HERE);                                                                                      \
+        point(at(address), sizeof(word##bits), HERE);                                                                  \
         order(memory_order);                                                                                           \
         note_sync(at(address), sizeof(word##bits), ACCESS_ATOMIC_STORE, false, HERE);                                  \
         store(address, value);                                                                                         \

@@ -78,6 +78,8 @@ extern int          simulator_wave_size;
 /* Atomics left until the running thread is switched away; see schedule.h. */
 extern int64_t simulator_atomics_left;
 void simulator_switch_at_atomic(void);
+/* The running thread waits for others in a loop: somebody else goes on. */
+void simulator_switch_in_turn(void);
 
 /* How many threads of the block passed a non-zero predicate. */
 unsigned simulator_barrier(bool predicate, const char *file, int line);

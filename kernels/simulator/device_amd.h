@@ -54,7 +54,7 @@ SIMULATOR_INLINE unsigned simulator_count_below(unsigned mask, unsigned base, in
 }
 
 /* Lets others go on. */
-SIMULATOR_INLINE void __nanosleep(unsigned) { simulator_switch_at_atomic(); }
+SIMULATOR_INLINE void __nanosleep(unsigned) { simulator_switch_in_turn(); }
 SIMULATOR_INLINE void __builtin_amdgcn_sched_barrier(int) {}
 
 #define __HIP_MEMORY_SCOPE_SINGLETHREAD 1

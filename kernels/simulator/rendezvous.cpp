@@ -29,6 +29,13 @@ constexpr uint64_t absent_lane = 0xa5c3a5c3a5c3a5c3u;
 
 const char *const kind_names[] = {"wave barrier", "ballot", "shuffle", "match"};
 
+/* Without its folders, as other places of findings are told. */
+const char *file_name(const char *path)
+{
+    const char *const slash = std::strrchr(path, '/');
+    return slash == nullptr ? path : slash + 1;
+}
+
 bool same_site(const site &a, const site &b)
 {
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
@@ -151,10 +158,11 @@ void describe(const thread &t, char *text, size_t size)
     switch (t.waits) {
     case waiting_for::ended: (void)std::snprintf(text, size, "has ended"); break;
     case waiting_for::barrier:
-        (void)std::snprintf(text, size, "waits at the barrier at %s:%d", t.at.file, t.at.line);
+        (void)std::snprintf(text, size, "waits at the barrier at %s:%d", file_name(t.at.file), t.at.line);
         break;
     case waiting_for::wave:
-        (void)std::snprintf(text, size, "waits in the %s at %s:%d, mask 0x%llx", kind_names[t.kind], t.at.file,
+        (void)std::snprintf(text, size, "waits in the %s at %s:%d, mask 0x%llx", kind_names[t.kind],
+                            file_name(t.at.file),
                             t.at.line, static_cast<unsigned long long>(t.mask));
         break;
     case waiting_for::nothing: (void)std::snprintf(text, size, "runs"); break;
@@ -250,6 +258,13 @@ int64_t simulator_atomics_left = INT64_MAX;
 
 void simulator_switch_at_atomic(void) { run_next(the_block.current); }
 
+void simulator_switch_in_turn(void)
+{
+    thread *const next = schedule_next_in_turn();
+    simulator_atomics_left = schedule_burst();
+    if (next != the_block.current) fiber_switch(next);
+}
+
 unsigned simulator_barrier(bool predicate, const char *file, int line)
 {
     block  &b = the_block;
@@ -261,7 +276,7 @@ unsigned simulator_barrier(bool predicate, const char *file, int line)
     } else if (!same_site(b.barrier_at, t.at)) {
         fail_block(finding_kind::diverged_barrier, "thread %u waits at %s:%d, thread %u at %s:%d; all threads of a block must meet "
                    "at one barrier",
-                   b.barrier_first, b.barrier_at.file, b.barrier_at.line, t.number, file, line);
+                   b.barrier_first, file_name(b.barrier_at.file), b.barrier_at.line, t.number, file_name(file), line);
     }
     b.barrier_votes += predicate ? 1 : 0;
     b.n_at_barrier++;
@@ -296,7 +311,7 @@ uint64_t simulator_wave_operation(enum simulator_wave_kind kind, uint64_t mask, 
     if (t.mask != 0 && (t.mask & own) == 0)
         fail_block(finding_kind::diverged_wave,
                    "thread %u: %s at %s:%d with mask 0x%llx, which lacks its own lane %u", t.number, kind_names[kind],
-                   file, line, static_cast<unsigned long long>(mask), lane_of(t));
+                   file_name(file), line, static_cast<unsigned long long>(mask), lane_of(t));
     t.waits = waiting_for::wave;
     clear_runnable(t.number);
     const thread *const other =

@@ -5,6 +5,8 @@
  */
 #include "kernels/simulator/schedule.h"
 
+#include <cstring>
+
 namespace simulator {
 
 namespace {
@@ -129,10 +131,20 @@ thread *next_random(const thread *after)
 
 uint16_t priority[max_threads]; /* the smallest runs first */
 uint16_t lowest_priority;       /* given to who falls behind */
-int64_t  change_points[4];      /* atomics until the next fall, of the launch */
+int64_t  change_points[4];      /* of the launch, in atomics and switches; INT64_MAX: it has been */
+
+/* The runnable threads by priority: bit p of `ranked` is the thread of priority p. Brought up to date from `known`, the
+ * runnable threads when it was last. */
+constexpr unsigned n_ranks = max_threads + word_bits; /* a launch has fewer falls than a word has bits */
+uint64_t           ranked[n_ranks / word_bits];
+uint64_t           known[max_threads / word_bits];
+uint16_t           thread_of_rank[n_ranks];
 unsigned n_change_points;
-int64_t  atomics_done;
+int64_t  steps_done;            /* atomics and switches */
+int64_t  granted;               /* the burst in force */
 unsigned victim; /* the wave or thread that is held back */
+
+unsigned in_turn; /* the thread that ran last because another one waited in a loop */
 
 void shuffle_priorities()
 {
@@ -143,25 +155,51 @@ void shuffle_priorities()
         priority[i] = priority[j];
         priority[j] = kept;
     }
+    for (unsigned i = 0; i < max_threads; i++) thread_of_rank[priority[i]] = static_cast<uint16_t>(i);
+    std::memset(ranked, 0, sizeof ranked);
+    std::memset(known, 0, sizeof known);
     lowest_priority = max_threads;
     n_change_points = static_cast<unsigned>(random_bits() % 4);
     for (unsigned i = 0; i < n_change_points; i++)
         change_points[i] = static_cast<int64_t>(random_bits() % (uint64_t{1} << (4 + random_bits() % 12)));
 }
 
+void fall_behind(unsigned number)
+{
+    if (lowest_priority == n_ranks) return;
+    const unsigned from = priority[number];
+    const uint64_t bit = ranked[from / word_bits] >> (from % word_bits) & 1;
+    ranked[from / word_bits] &= ~(uint64_t{1} << (from % word_bits));
+    ranked[lowest_priority / word_bits] |= bit << (lowest_priority % word_bits);
+    thread_of_rank[lowest_priority] = static_cast<uint16_t>(number);
+    priority[number] = lowest_priority++;
+}
+
+/* At a change point whoever ran falls behind all others. */
+void pass_change_points()
+{
+    steps_done += granted - (simulator_atomics_left > 0 ? simulator_atomics_left : 0) + 1;
+    granted = 0;
+    for (unsigned i = 0; i < n_change_points; i++) {
+        if (change_points[i] > steps_done) continue;
+        change_points[i] = INT64_MAX;
+        if (the_block.current != &the_block.launcher) fall_behind(the_block.current->number);
+    }
+}
+
 thread *next_by_priority()
 {
-    thread  *best = nullptr;
-    unsigned least = ~0u;
-    for (unsigned w = 0; w < n_words(); w++)
-        for (uint64_t bits = the_block.runnable[w]; bits != 0; bits &= bits - 1) {
-            thread *const t = thread_at(w, lowest(bits));
-            if (priority[t->number] < least) {
-                least = priority[t->number];
-                best = t;
-            }
+    pass_change_points();
+    for (unsigned w = 0; w < n_words(); w++) {
+        for (uint64_t changed = the_block.runnable[w] ^ known[w]; changed != 0; changed &= changed - 1) {
+            const unsigned rank = priority[w * word_bits + lowest(changed)];
+            ranked[rank / word_bits] ^= uint64_t{1} << (rank % word_bits);
         }
-    return best;
+        known[w] = the_block.runnable[w];
+    }
+    for (unsigned w = 0; w < n_ranks / word_bits; w++)
+        if (ranked[w] != 0) return &the_block.threads[thread_of_rank[w * word_bits + lowest(ranked[w])]];
+    return nullptr;
 }
 
 /* At random, but the victims only when nobody else can run. */
@@ -184,19 +222,13 @@ thread *next_but_victims(const thread *after)
     return next;
 }
 
-/* Bursts of atomics for whoever has the highest priority, cut at the change points; there it falls behind. */
+/* Whoever has the highest priority goes on up to the next change point. */
 int64_t burst_by_priority()
 {
     int64_t next = INT64_MAX;
-    for (unsigned i = 0; i < n_change_points; i++) {
-        if (change_points[i] == atomics_done && the_block.current->number < max_threads && lowest_priority < UINT16_MAX)
-            priority[the_block.current->number] = lowest_priority++;
-        if (change_points[i] > atomics_done && change_points[i] - atomics_done < next)
-            next = change_points[i] - atomics_done;
-    }
-    if (next == INT64_MAX) return next;
-    atomics_done += next;
-    return next;
+    for (unsigned i = 0; i < n_change_points; i++)
+        if (change_points[i] != INT64_MAX && change_points[i] - steps_done < next) next = change_points[i] - steps_done;
+    return granted = next == INT64_MAX ? next / 2 : next;
 }
 
 bool is_deterministic() { return in_force.order == SIMULATOR_ROUND_ROBIN || in_force.order == SIMULATOR_REVERSED; }
@@ -210,7 +242,9 @@ void schedule_begin_launch(uint32_t n_blocks, unsigned n_threads)
     blocks = n_blocks;
     block_multiplier = 1;
     block_offset = 0;
-    atomics_done = 0;
+    steps_done = 0;
+    granted = simulator_atomics_left = 0;
+    in_turn = 0;
     if (in_force.order == SIMULATOR_PRIORITIES) shuffle_priorities();
     if (in_force.order == SIMULATOR_DELAYED_WAVE || in_force.order == SIMULATOR_STARVED_THREAD)
         victim = static_cast<unsigned>(random_bits() % n_threads);
@@ -244,6 +278,15 @@ thread *schedule_next(const thread *after)
     case SIMULATOR_ROUND_ROBIN: break;
     }
     return next_ascending(after);
+}
+
+thread *schedule_next_in_turn()
+{
+    for (unsigned i = 0; i < the_block.n_threads; i++) {
+        in_turn = (in_turn + 1) % the_block.n_threads;
+        if ((the_block.runnable[in_turn / word_bits] >> (in_turn % word_bits) & 1) != 0) return &the_block.threads[in_turn];
+    }
+    return the_block.current;
 }
 
 int64_t schedule_burst()

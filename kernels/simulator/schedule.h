@@ -23,6 +23,10 @@ uint32_t schedule_poison();
  * last; NULL when the block begins or a barrier has released it. */
 thread *schedule_next(const thread *after);
 
+/* Who runs next when the running thread waits for others in a loop: every runnable thread in turn, whatever the order in
+ * force, so that each gets there. */
+thread *schedule_next_in_turn();
+
 /* How many atomics the running thread does before it is switched away. */
 int64_t schedule_burst();
 

@@ -234,3 +234,51 @@ KERNEL arrival(unsigned *words, unsigned *)
     __syncthreads();
     words[atomicAdd(&next, 1u)] = threadIdx.x;
 }
+
+/* ---- waiting in a loop --------------------------------------------------------------------------------------------- */
+
+/* Every thread waits for its neighbour, the last one for nobody: waves and lanes in any order get there. */
+KERNEL waits_for_neighbour(unsigned *words, unsigned *)
+{
+    __shared__ volatile unsigned done[65];
+    done[threadIdx.x] = 0;
+    if (threadIdx.x == 0) done[64] = 1;
+    __syncthreads();
+    while (done[threadIdx.x + 1] == 0) {}
+    words[threadIdx.x] = 1;
+    done[threadIdx.x] = 1;
+}
+KERNEL waits_by_atomics(unsigned *words, unsigned *)
+{
+    __shared__ unsigned turn;
+    if (threadIdx.x == 0) turn = 0;
+    __syncthreads();
+    while (atomicAdd(&turn, 0u) != threadIdx.x) __nanosleep(20);
+    words[threadIdx.x] = 1;
+    atomicAdd(&turn, 1u);
+}
+KERNEL takes_a_lock(unsigned *words, unsigned *seen)
+{
+    __shared__ unsigned lock, sum;
+    if (threadIdx.x == 0) lock = sum = 0;
+    __syncthreads();
+    for (bool done = false; !done;)
+        if (atomicCAS(&lock, 0u, 1u) == 0) {
+            __threadfence_block();
+            sum = sum + 1;
+            __threadfence_block();
+            atomicExch(&lock, 0u);
+            done = true;
+        }
+    __syncthreads();
+    if (threadIdx.x == 0) seen[0] = sum;
+    words[threadIdx.x] = 0;
+}
+KERNEL waits_for_nobody(unsigned *words, unsigned *)
+{
+    __shared__ volatile unsigned flag;
+    if (threadIdx.x == 0) flag = 0;
+    __syncthreads();
+    while (flag == 0) {}
+    words[threadIdx.x] = 1;
+}
