@@ -120,6 +120,7 @@ void simulator_note_volatile_read(const void *address, size_t bytes)
 }
 void simulator_note_volatile_write(void *address, size_t bytes)
 {
+    if (monitor_is_on && --simulator_atomics_left < 0) simulator_switch_at_atomic();
     note_access(at(address), bytes, ACCESS_VOLATILE_STORE, false, HERE);
     if (monitor_is_on) progress++;
 }

@@ -74,21 +74,23 @@ finding &begin_access(finding_kind kind, uintptr_t address, unsigned bytes, uint
     return f;
 }
 
-/* A read of LDS that nobody has written. It waits until the next barrier: when somebody writes the word by then, it is a
- * race that one order of threads shows like this. Whatever else goes wrong meanwhile follows from it. */
-struct unwritten_read {
+/* A finding that waits until the next barrier, since the cause may be another one. A read of LDS that nobody has written:
+ * when somebody writes the word by then, it is a race that one order of threads shows like this. A race with a thread that
+ * waits at a barrier: when the barrier is one that others never come to, that is why. Whatever else goes wrong meanwhile
+ * follows from it. */
+struct held_finding {
     bool     is_on;
-    unsigned patience; /* accesses; what was read may be the bound of a loop */
+    unsigned patience; /* accesses; the wrong value may be the bound of a loop */
     finding  what;
 };
-unwritten_read    unwritten;
-constexpr unsigned unwritten_patience = 1u << 22;
+held_finding       held;
+constexpr unsigned held_patience = 1u << 22;
 
-void settle_unwritten()
+void settle_held()
 {
-    if (!unwritten.is_on) return;
-    unwritten.is_on = false;
-    the_finding = unwritten.what;
+    if (!held.is_on) return;
+    held.is_on = false;
+    the_finding = held.what;
     fail_with_finding();
 }
 
@@ -100,16 +102,33 @@ bool same_lds_object(uintptr_t a, uintptr_t b)
     return lds_legal[a - lds_begin] == lds_legal[b - lds_begin];
 }
 
+void hold(const finding &f)
+{
+    if (!held.is_on) held = {true, held_patience, f};
+    the_finding = {};
+}
+
+/* A race within the block: at once, unless the other thread waits at a barrier. */
+void report_race(const finding &f)
+{
+    if (held.is_on && held.what.kind != finding_kind::race && same_lds_object(f.address, held.what.address))
+        held.is_on = false;
+    if (!f.other_block && the_block.threads[f.before.thread].waits == waiting_for::barrier) {
+        hold(f);
+        return;
+    }
+    the_finding = f;
+    fail_with_finding();
+}
+
 [[noreturn]] void out_of_bounds(uintptr_t address, unsigned bytes, uint8_t way, uintptr_t pc)
 {
-    settle_unwritten();
     (void)begin_access(finding_kind::out_of_bounds, address, bytes, way, pc);
     fail_with_finding();
 }
 
 void race(const seen_access &earlier, uintptr_t address, unsigned bytes, uint8_t way, uintptr_t pc)
 {
-    if (unwritten.is_on && !same_lds_object(address, unwritten.what.address)) settle_unwritten();
     finding &f = begin_access(finding_kind::race, address, bytes, way, pc);
     f.before.what = way_names[earlier.way];
     f.before.block = earlier.block == order_block ? simulator_block_index.x : block_index_of(earlier.block);
@@ -119,7 +138,12 @@ void race(const seen_access &earlier, uintptr_t address, unsigned bytes, uint8_t
     (void)std::snprintf(f.text, sizeof f.text, "%s",
                         f.other_block ? "no fence and atomic orders the two blocks"
                                       : "no barrier, wave operation or atomic orders them");
-    if (way != ACCESS_STORE || earlier.way != ACCESS_STORE || bytes > sizeof pending.bytes) fail_with_finding();
+    const bool both_store = (way == ACCESS_STORE && earlier.way == ACCESS_STORE) ||
+                            (way == ACCESS_VOLATILE_STORE && earlier.way == ACCESS_VOLATILE_STORE);
+    if (!both_store || bytes > sizeof pending.bytes) {
+        report_race(f);
+        return;
+    }
     pending.is_on = true;
     pending.what = f;
     std::memcpy(pending.bytes, reinterpret_cast<const void *>(address), bytes);
@@ -131,14 +155,13 @@ void settle_pending()
     pending.is_on = false;
     if (std::memcmp(pending.bytes, reinterpret_cast<const void *>(pending.what.address), pending.what.bytes) == 0)
         return;
-    the_finding = pending.what;
-    fail_with_finding();
+    report_race(pending.what);
 }
 
 inline void settle()
 {
     if (__builtin_expect(pending.is_on, 0)) settle_pending();
-    if (__builtin_expect(unwritten.is_on, 0) && unwritten.patience-- == 0) settle_unwritten();
+    if (__builtin_expect(held.is_on, 0) && held.patience-- == 0) settle_held();
 }
 
 /* ---- one word --------------------------------------------------------------------------------------------------- */
@@ -203,11 +226,40 @@ void touch_load(const touch &t)
     keep_load(cell, make_access(t.mask, t.way, t.pc));
 }
 
+/* What each thread saw when it did its last volatile load. */
+struct look {
+    uintptr_t address;
+    uint32_t  block;
+    uint32_t  value;
+};
+look last_look[max_threads];
+
+void keep_look(uintptr_t address, size_t bytes)
+{
+    look &own = last_look[the_block.current->number];
+    own = {address, order_block, 0};
+    if (bytes <= sizeof own.value) std::memcpy(&own.value, reinterpret_cast<const void *>(address), bytes);
+    else own.block = 0;
+}
+
+/* A volatile store over what another thread has stored since this one looked: that store is lost. Volatile accesses race
+ * with nothing, but no order of threads can be right here. Stores of what stands there already lose nothing. */
+void check_lost_update(const shadow_cell &cell, const touch &t)
+{
+    const look &own = last_look[the_block.current->number];
+    uint32_t    value = 0;
+    if (own.address != t.address || own.block != order_block || t.bytes > sizeof value) return;
+    std::memcpy(&value, reinterpret_cast<const void *>(t.address), t.bytes);
+    if (value != own.value && cell.sync.block == order_block && conflicts(cell.sync, t))
+        race(cell.sync, t.address, t.bytes, t.way, t.pc);
+}
+
 void touch_store(const touch &t, uint32_t epoch)
 {
     shadow_cell &cell = *t.cell;
     const bool   plain = is_plain(t.way);
     check_stores(cell, t);
+    if (t.way == ACCESS_VOLATILE_STORE) check_lost_update(cell, t);
     if (plain && conflicts(cell.sync, t)) race(cell.sync, t.address, t.bytes, t.way, t.pc);
     for (const seen_access &load : cell.loads)
         if ((plain || is_plain(load.way)) && conflicts(load, t)) race(load, t.address, t.bytes, t.way, t.pc);
@@ -224,13 +276,12 @@ void touch_store(const touch &t, uint32_t epoch)
 void check_written(const touch &t, uint32_t epoch, finding_kind kind)
 {
     if (t.cell->written_in == epoch && (t.cell->written & t.mask) == t.mask) return;
-    if (unwritten.is_on) return;
+    if (held.is_on) return;
     finding &f = begin_access(kind, t.address, t.bytes, t.way, t.pc);
     (void)std::snprintf(f.text, sizeof f.text, "nobody has written it %s",
                         kind == finding_kind::uninitialised_lds ? "in this block" : "since the problem began");
     if (kind != finding_kind::uninitialised_lds) fail_with_finding();
-    unwritten = {true, unwritten_patience, f};
-    the_finding = {};
+    hold(f);
 }
 
 /* Calls `action` with each word that the access touches. `cells`: of the memory that begins at `begin`. */
@@ -391,7 +442,7 @@ void monitor_begin_launch(const module *module_of_kernel, const simulator_launch
     was_on = monitor_is_on = module_of_kernel != nullptr;
     simulator_lds_arena = nullptr;
     pending.is_on = false;
-    unwritten.is_on = false;
+    held.is_on = false;
     stored.clear();
     delayed.clear();
     block_indices.clear();
@@ -428,7 +479,7 @@ void monitor_barrier()
 {
     if (!monitor_is_on) return;
     settle();
-    settle_unwritten();
+    settle_held();
     order_barrier();
 }
 
@@ -443,12 +494,14 @@ void monitor_thread_ended(bool is_last)
 {
     if (!monitor_is_on) return;
     settle();
-    if (is_last) settle_unwritten();
+    if (is_last) settle_held();
 }
 
-void monitor_deadlock()
+void monitor_choose_finding()
 {
-    if (monitor_is_on) settle_unwritten();
+    const bool is_cause = held.what.kind == finding_kind::race && the_finding.kind == finding_kind::diverged_barrier;
+    if (held.is_on && !is_cause) the_finding = held.what;
+    held.is_on = false;
 }
 
 bool monitor_is_lds(uintptr_t address) { return address - lds_begin < lds_bytes; }
@@ -462,6 +515,7 @@ void note_access(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwri
     if (__builtin_expect(!monitor_is_on, 0)) return; /* host code of a module */
     settle();
     access_any(address, bytes, way, may_be_unwritten, pc);
+    if (way == ACCESS_VOLATILE_LOAD) keep_look(address, bytes);
 }
 
 void note_sync(uintptr_t address, size_t bytes, uint8_t way, bool may_be_unwritten, uintptr_t pc)

@@ -44,10 +44,11 @@ void monitor_barrier();
 /* The lanes of `group` of wave number `wave` have met. */
 void monitor_wave(unsigned wave, uint64_t group);
 
-/* The running thread has ended; `is_last`: of the block. Whatever stops the block calls monitor_deadlock first: the cause
- * may lie before. */
+/* The running thread has ended; `is_last`: of the block. */
 void monitor_thread_ended(bool is_last);
-void monitor_deadlock();
+
+/* The block stops with the_finding: puts an earlier one in its place if that was the cause. */
+void monitor_choose_finding();
 
 /* Whether the address lies in the LDS of the module that runs. */
 bool monitor_is_lds(uintptr_t address);

@@ -234,6 +234,7 @@ void thread_ended()
 
 void fail_with_finding()
 {
+    monitor_choose_finding();
     the_block.failed = true;
     fiber_switch(&the_block.launcher);
     std::abort(); /* an abandoned fiber is never resumed */
@@ -241,7 +242,6 @@ void fail_with_finding()
 
 void fail_block(finding_kind kind, const char *format, ...)
 {
-    monitor_deadlock();
     finding &f = finding_begin(kind);
     va_list  arguments;
     va_start(arguments, format);

@@ -282,3 +282,76 @@ KERNEL waits_for_nobody(unsigned *words, unsigned *)
     while (flag == 0) {}
     words[threadIdx.x] = 1;
 }
+
+/* ---- what volatile is not --------------------------------------------------------------------------------------------- */
+
+KERNEL volatile_increments(unsigned *words, unsigned *)
+{
+    __shared__ volatile unsigned count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    count = count + 1;
+    __syncthreads();
+    words[threadIdx.x] = count;
+}
+KERNEL volatile_flag_from_all(unsigned *words, unsigned *)
+{
+    __shared__ volatile unsigned found;
+    if (threadIdx.x == 0) found = 0;
+    __syncthreads();
+    if (found == 0 && threadIdx.x % 3 == 1) found = 1;
+    __syncthreads();
+    words[threadIdx.x] = found;
+}
+/* One thread clears the flag for the next round, long after it looked. */
+KERNEL volatile_flag_in_rounds(unsigned *words, unsigned *)
+{
+    __shared__ volatile unsigned found;
+    unsigned                     sum = 0;
+    if (threadIdx.x == 0) found = 0;
+    for (unsigned round = 0; round < 4; round++) {
+        __syncthreads();
+        if (found == 0 && threadIdx.x == 17 * round) found = 1;
+        __syncthreads();
+        sum += found;
+        __syncthreads();
+        if (threadIdx.x == 0) found = 0;
+    }
+    words[threadIdx.x] = sum;
+}
+/* Each looks at its neighbour's word and stores its own. */
+KERNEL volatile_neighbours(unsigned *words, unsigned *)
+{
+    __shared__ volatile unsigned box[65];
+    box[threadIdx.x] = 1;
+    if (threadIdx.x == 0) box[64] = 1;
+    __syncthreads();
+    for (unsigned i = 0; i < 4; i++) box[threadIdx.x] = box[threadIdx.x] + box[threadIdx.x + 1];
+    words[threadIdx.x] = box[threadIdx.x];
+}
+
+/* ---- barriers that some skip ----------------------------------------------------------------------------------------- */
+
+/* The others read on without it: that they race follows from the barrier that they skipped. */
+KERNEL barrier_in_a_branch(unsigned *words, unsigned *)
+{
+    __shared__ unsigned box[64];
+    box[threadIdx.x] = 0;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        box[threadIdx.x] = 1;
+        box[threadIdx.x + 32] = 2;
+        __syncthreads();
+    }
+    words[threadIdx.x] = box[threadIdx.x ^ 33];
+    __syncthreads();
+}
+/* No barrier was skipped: the reader comes before one that all get to. */
+KERNEL barrier_too_late(unsigned *words, unsigned *)
+{
+    __shared__ unsigned box[64];
+    box[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x >= 32) words[threadIdx.x] = box[threadIdx.x ^ 33];
+    __syncthreads();
+    if (threadIdx.x < 32) words[threadIdx.x] = box[threadIdx.x];
+}

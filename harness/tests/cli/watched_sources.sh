@@ -20,6 +20,8 @@ for file in "$sources"/*; do
         [ $code = 1 ] || note "$name: exit code $code, expected 1"
         if [ "$word" = reject ]; then
             grep -q 'rejects the source.*grid_of_all_blocks_sync' out || note "$name: the compiler's message is missing"
+        elif [ "$word" = wave-size ]; then
+            grep -q ' on sim: wave-size: wave 64 gives other bytes than wave 32' out || note "$name: the wave size is not named"
         else
             grep -q " on sim: $word: kernel topk_kernel" out || { note "$name: no $word"; grep ' on sim: ' out | head -1; }
         fi ;;
