@@ -22,7 +22,7 @@ enum { MAX_ARGUMENTS = 64, MESSAGE_BYTES = 1000 };
 
 #define SIMULATOR_FOLDER "kernels/simulator"
 /* What an object depends on beside the source and the headers. Raise it when the interface changes. */
-#define BUILD_VERSION "watched 1"
+#define BUILD_VERSION "watched 2"
 #define BUILDING "building-"
 
 /* One build, from start to end. */
@@ -296,6 +296,12 @@ static enum simulator_build_result link_objects(struct build *build, char (*obje
             set_text(build, "%s", message);
             goto done;
         }
+    if (names.guarded[0]) {
+        set_text(build, "the source has a __shared__ object with a constructor, which LDS cannot run: %s (mangled)",
+                 names.guarded);
+        result = SIMULATOR_REJECTED;
+        goto done;
+    }
     if (!write_dynamic_lds(dynamic, &names)) {
         set_text(build, "%s: cannot be written: %s", dynamic, strerror(errno));
         goto done;

@@ -25,18 +25,30 @@ static bool add_name(struct simulator_names *dynamic, const char *name)
     return larger[dynamic->n] && ++dynamic->n;
 }
 
-static bool take_undefined(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct simulator_names *dynamic)
+/* Compilers guard a constructor of thread-local storage by an object of this name. */
+static void note_guard(const char *name, struct simulator_names *names)
+{
+    static const char guard[] = "_ZGV";
+    if (name && strncmp(name, guard, sizeof guard - 1) == 0)
+        snprintf(names->guarded, sizeof names->guarded, "%s", name + sizeof guard - 1);
+    else if (name && strcmp(name, "__tls_guard") == 0)
+        snprintf(names->guarded, sizeof names->guarded, "one outside of functions");
+}
+
+static bool take_names(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct simulator_names *dynamic)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     bool      good = data != NULL;
     for (size_t i = 0; good && i < header->sh_size / header->sh_entsize; i++) {
         GElf_Sym    symbol;
         const char *name;
-        if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx != SHN_UNDEF ||
-            GELF_ST_TYPE(symbol.st_info) != STT_TLS)
+        if (!gelf_getsym(data, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_TLS)
             continue;
         name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        good = name && add_name(dynamic, name);
+        if (symbol.st_shndx == SHN_UNDEF)
+            good = name && add_name(dynamic, name);
+        else
+            note_guard(name, dynamic);
     }
     return good;
 }
@@ -70,7 +82,7 @@ bool simulator_object_prepare(const char *path, struct simulator_names *dynamic,
         GElf_Shdr header;
         good = gelf_getshdr(section, &header) != NULL;
         if (good && header.sh_type == SHT_SYMTAB)
-            good = take_undefined(elf, section, &header, dynamic);
+            good = take_names(elf, section, &header, dynamic);
         else if (good && header.sh_type == SHT_NOBITS && (header.sh_flags & SHF_TLS) && header.sh_size > 0)
             good = widen(section, &header);
     }

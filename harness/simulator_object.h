@@ -10,10 +10,11 @@
 struct simulator_names {
     char **names;
     size_t n;
+    char   guarded[128]; /* a __shared__ object that has a constructor, mangled; "": there is none */
 };
 
 /* Makes every LDS array of the object (a thread-local section of its own) longer by a gap that no kernel may touch, and
- * adds the names of its `extern __shared__` arrays, each once, to *dynamic. False with the cause in `text`. */
+ * adds the names of its `extern __shared__` arrays, each once, to *dynamic; notes an LDS object with a constructor. False with the cause in `text`. */
 bool simulator_object_prepare(const char *path, struct simulator_names *dynamic, char *text, size_t size);
 
 /* Whether the shared object at the path is a watched module: it carries the mark of module_entry.S. */

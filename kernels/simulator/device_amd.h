@@ -15,6 +15,19 @@ SIMULATOR_INLINE unsigned long long __lanemask_gt() { return ~__lanemask_le() & 
 SIMULATOR_INLINE unsigned long long __lanemask_ge() { return ~__lanemask_lt() & (warpSize == 64 ? ~0ull : 0xffffffffull); }
 SIMULATOR_INLINE unsigned long long __lanemask_eq() { return 1ull << simulator_lane(); }
 
+#define hipThreadIdx_x (threadIdx.x)
+#define hipThreadIdx_y (threadIdx.y)
+#define hipThreadIdx_z (threadIdx.z)
+#define hipBlockIdx_x (blockIdx.x)
+#define hipBlockIdx_y (blockIdx.y)
+#define hipBlockIdx_z (blockIdx.z)
+#define hipBlockDim_x (blockDim.x)
+#define hipBlockDim_y (blockDim.y)
+#define hipBlockDim_z (blockDim.z)
+#define hipGridDim_x (gridDim.x)
+#define hipGridDim_y (gridDim.y)
+#define hipGridDim_z (gridDim.z)
+
 #define __builtin_amdgcn_workitem_id_x() (threadIdx.x)
 #define __builtin_amdgcn_workitem_id_y() (threadIdx.y)
 #define __builtin_amdgcn_workgroup_id_x() (blockIdx.x)
@@ -26,6 +39,7 @@ SIMULATOR_INLINE unsigned long long __lanemask_eq() { return 1ull << simulator_l
 #define __builtin_amdgcn_readfirstlane(x) simulator_read_first_lane(x)
 #define __builtin_amdgcn_readlane(x, lane) __shfl((x), static_cast<int>(lane))
 #define __builtin_amdgcn_ds_bpermute(byte_lane, x) __shfl((x), static_cast<int>(byte_lane) / 4)
+#define __builtin_amdgcn_read_exec() (__ballot(1))
 #define __builtin_amdgcn_ballot_w32(p) (static_cast<unsigned>(__ballot(p)))
 #define __builtin_amdgcn_ballot_w64(p) (__ballot(p))
 #define __builtin_amdgcn_mbcnt_lo(mask, base) simulator_count_below((mask), (base), 0)
@@ -52,6 +66,11 @@ SIMULATOR_INLINE unsigned simulator_count_below(unsigned mask, unsigned base, in
     const unsigned lanes = below <= 0 ? 0 : below >= 32 ? 0xffffffffu : (1u << below) - 1;
     return base + static_cast<unsigned>(__builtin_popcount(mask & lanes));
 }
+
+/* Time goes by switches of threads, so that a schedule replays. */
+extern "C" uint64_t simulator_switches(void);
+SIMULATOR_INLINE long long          clock64() { return static_cast<long long>(simulator_switches()); }
+SIMULATOR_INLINE long long          wall_clock64() { return clock64(); }
 
 /* Lets others go on. */
 SIMULATOR_INLINE void __nanosleep(unsigned) { simulator_switch_in_turn(); }

@@ -8,8 +8,8 @@
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #define _GLIBCXX_USE_STD_SPEC_FUNCS 0
 #endif
-#include <cmath>
 #include <limits>
+#include <math.h> /* with isnan and its like outside of std */
 
 /* Bits. */
 
@@ -87,6 +87,13 @@ SIMULATOR_INLINE float    __uint2float_rn(unsigned x) { return static_cast<float
 SIMULATOR_INLINE float    __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 SIMULATOR_INLINE float    __fadd_rn(float a, float b) { return a + b; }
 SIMULATOR_INLINE float    __fmul_rn(float a, float b) { return a * b; }
+SIMULATOR_INLINE float    __fsub_rn(float a, float b) { return a - b; }
+SIMULATOR_INLINE float    __fdiv_rn(float a, float b) { return a / b; }
+SIMULATOR_INLINE float    __fdividef(float a, float b) { return a / b; }
+SIMULATOR_INLINE float    __frcp_rn(float x) { return 1.0f / x; }
+SIMULATOR_INLINE float    __fsqrt_rn(float x) { return std::sqrt(x); }
+SIMULATOR_INLINE float    rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+SIMULATOR_INLINE float    __frsqrt_rn(float x) { return rsqrtf(x); }
 SIMULATOR_INLINE float    __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 
 /* min and max of two numbers of the same or of different types, in the type that arithmetic gives them. */
@@ -104,6 +111,29 @@ template <typename A, typename B> constexpr std::common_type_t<A, B> max(A a, B 
         if (static_cast<T>(a) != static_cast<T>(a)) return static_cast<T>(b);
     return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);
 }
+
+/* Fast forms; macros, since the host's library has functions of these names for itself. */
+#define __expf(x) expf(x)
+#define __exp2f(x) exp2f(x)
+#define __logf(x) logf(x)
+#define __log2f(x) log2f(x)
+#define __log10f(x) log10f(x)
+#define __powf(x, y) powf(x, y)
+#define __sinf(x) sinf(x)
+#define __cosf(x) cosf(x)
+
+/* Bytes and half words of 32-bit words. */
+SIMULATOR_INLINE int __dp4a(int a, int b, int sum)
+{
+    for (int i = 0; i < 32; i += 8)
+        sum += static_cast<signed char>(a >> i) * static_cast<signed char>(b >> i);
+    return sum;
+}
+SIMULATOR_INLINE unsigned __sad(int a, int b, unsigned sum) { return sum + (a < b ? static_cast<unsigned>(b) - static_cast<unsigned>(a) : static_cast<unsigned>(a) - static_cast<unsigned>(b)); }
+SIMULATOR_INLINE unsigned __usad(unsigned a, unsigned b, unsigned sum) { return sum + (a < b ? b - a : a - b); }
+
+/* A kernel that gives up is a crash. */
+SIMULATOR_INLINE void __trap() { __builtin_trap(); }
 
 /* Loads and stores that name a cache. */
 template <typename T> SIMULATOR_INLINE T __ldg(const T *address) { return *address; }

@@ -27,6 +27,19 @@ for file in "$sources"/*; do
         fi ;;
     esac
 done
+cat >constructor.hip <<'END'
+// topkcts: block=64 level=safe
+struct counter { int x; __device__ counter() { x = threadIdx.x; } };
+extern "C" __global__ void topk_kernel(const float *, const int32_t *, const int32_t *, int32_t *page_indices, int32_t *,
+                                       int64_t, int64_t, int32_t, int32_t, void *)
+{
+    __shared__ counter c;
+    page_indices[0] = c.x;
+}
+END
+"$TOPKCTS" run $cases --suite race --fail-fast --device sim --provider ./constructor.hip --db s.db >out 2>&1
+[ $? = 1 ] || note "a constructor in LDS: expected exit code 1"
+grep -q 'a __shared__ object with a constructor' out || note "a constructor in LDS is not refused by name"
 printf '// no first line\n' >none.hip
 "$TOPKCTS" run --device sim --provider ./none.hip --db s.db >out 2>&1
 [ $? = 2 ] || note "a source without its first line: expected exit code 2"
