@@ -29,6 +29,7 @@ Q := $(if $(V),,@)
 BUILD_PACKAGES := gcc g++ pkg-config libsqlite3-dev libyaml-dev libxxhash-dev libgit2-dev libjansson-dev \
                   libzstd-dev libzip-dev libxml2-dev libboost-context-dev libdw-dev sqlite3
 TEST_PACKAGES := libcriterion-dev python3 python3-numpy python3-torch python3-jinja2 python3-plotly slurmctld slurmd slurm-client munge
+REPORT_PACKAGES := python3-jinja2 python3-plotly python3-numpy python3-selenium chromium chromium-driver
 LINT_PACKAGES := clang clang-tidy cppcheck libclang-rt-14-dev
 LIBRARIES := sqlite3 yaml-0.1 libxxhash libgit2 jansson libzstd libzip libxml-2.0 libdw libelf
 
@@ -64,7 +65,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(wildcard harness/tests/plugins/*.c ker
 LINK_FLAGS := -Wl,--dynamic-list=kernels/simulator/exported.list
 LINK_LIBRARIES = $(LINK_FLAGS) $(shell pkg-config --libs $(LIBRARIES)) -lboost_context -ldl -lpthread -lm
 
-.PHONY: fuzz all run test test-c test-cli asan shrink lint bench plugin help clean install-build install-test
+.PHONY: fuzz all run test test-c test-cli asan shrink lint bench plugin report-tools help clean install-build install-test
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -126,7 +127,7 @@ $(BUILD)/.flags: FORCE
 FORCE:
 
 $(BUILD)/reference/%.o: C_FLAGS += $(REFERENCE_FLAGS)
-$(BUILD)/harness/store_schema.o: harness/schema.sql harness/schema_2.sql
+$(BUILD)/harness/store_schema.o: harness/schema.sql harness/schema_2.sql harness/schema_3.sql
 $(BUILD)/harness/shrink/shrink_reproducer.o: harness/shrink/template/reproducer.c
 # The one library whose headers stand in a folder of their own. Asked when needed, after the packages are there.
 XML_FLAGS = $(shell pkg-config --cflags libxml-2.0)
@@ -200,6 +201,9 @@ plugin: all ## SRC=x.hip SIM=1: a plugin with kernels and host code, built for t
 
 bench: all ## throughput of reference, judge and simulator as ratios to named baselines
 	$(Q)$(BUILD)/topkcts bench
+
+report-tools: $(BUILD)/.packages-build ## installs what `topkcts report` needs, and a browser: make test then tests the pages in it
+	$(call install_missing,$(REPORT_PACKAGES))
 
 clean: ## removes the build folder
 	rm -rf $(BUILD)

@@ -20,10 +20,11 @@
 
 EMBED("store_schema_1", "harness/schema.sql");
 EMBED("store_schema_2", "harness/schema_2.sql");
+EMBED("store_schema_3", "harness/schema_3.sql");
 
-extern const char store_schema_1[], store_schema_2[];
+extern const char store_schema_1[], store_schema_2[], store_schema_3[];
 
-const char *const store_schema_scripts[] = {store_schema_1, store_schema_2};
+const char *const store_schema_scripts[] = {store_schema_1, store_schema_2, store_schema_3};
 
 int store_schema_version(void)
 {

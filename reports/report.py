@@ -35,6 +35,7 @@ LEVELS = "none safe valid set-repeatable repeatable invariant canonical".split()
 BAD = {"fail", "crash", "timeout", "flaky"}
 CASES_PER_FILE = 100
 MAX_PICTURES = 40        # each asks the program for the case's inputs
+MAX_GUARDS = 20          # the newest sessions
 MAX_LISTED = 500         # rows of a table on the first page; the questions themselves give all
 
 
@@ -84,6 +85,7 @@ class Report:
         self.run_devices = rows(db, "SELECT * FROM run_devices")
         self.providers = rows(db, "SELECT * FROM run_providers")
         self.warnings = rows(db, "SELECT * FROM run_warnings ORDER BY at DESC LIMIT 100")
+        self.guards = self._read_guards()
         self.device_index = {d["device_id"]: i for i, d in enumerate(self.devices)}
         self.run_index = {r["run"]: i for i, r in enumerate(self.runs)}
         self.cases, self.case_index = [], {}
@@ -92,6 +94,21 @@ class Report:
                 self.case_index[row["case_name"]] = len(self.cases)
                 self.cases.append(row)
         self._answers = self._ask_all(database)
+
+    def _read_guards(self):
+        """The newest sessions of guards with their cells; none in a database of a version that knew no guards."""
+        db = self.db
+        if not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = 'guard_cases'").fetchone():
+            return []
+        sessions = ask(db, "guards", last=MAX_GUARDS)
+        for session in sessions:
+            session["cases"] = rows(db, "SELECT * FROM guard_cases WHERE session = ? ORDER BY case_name, outputs",
+                                    session["session"])
+            ends = [abs(100 * (c[k] - 1)) for c in session["cases"] for k in ("ratio_low", "ratio_high", "control_low",
+                                                                              "control_high") if c[k]]
+            # Percents left and right of the middle; far outliers are cut off, and told in the row beside.
+            session["reach"] = min(max(ends + [1.5 * session["limit_percent"]]), 6 * session["limit_percent"])
+        return sessions
 
     def _ask_all(self, database):
         """Starts all questions, two at a time: SQLite works outside of Python's lock, and pages are made meanwhile."""
@@ -238,6 +255,17 @@ def short(name):
     return re.sub(r"([/,])", "\\1\u200b", name or "")
 
 
+def percent(ratio):
+    """A ratio as people read it: +5.2 %."""
+    return "" if ratio is None else f"{100 * (ratio - 1):+.2f} %"
+
+
+def bar(low, high, reach, width=220):
+    """Left edge and width, in pixels, of an interval of ratios on a scale of -reach to +reach percent."""
+    edges = [max(0.0, min(width, (100 * (r - 1) + reach) / (2 * reach) * width)) for r in (low, high)]
+    return round(edges[0], 1), round(max(edges[1] - edges[0], 1.5), 1)
+
+
 def write(report, folder, program):
     import jinja2
     import plotly.offline
@@ -248,7 +276,8 @@ def write(report, folder, program):
         old.unlink()
     pages = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE / "pages"), autoescape=True, trim_blocks=True,
                                lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    pages.filters["short"] = short
+    pages.filters.update(short=short, percent=percent)
+    pages.globals["bar"] = bar
     pages.globals.update(verdicts=VERDICTS, bad=BAD, max_listed=MAX_LISTED)
     write_script(folder / "data" / "index.js", "topkcts.index", report.index_data())
     part, number, note = [], 0, None

@@ -6,7 +6,8 @@
 
 Makes a history, makes the pages, opens them in headless Chromium: no errors in the console, every link between pages
 leads somewhere, filters and keyboard work, both colour schemes, and no wait with many cases. Needs chromium,
-chromium-driver, python3-selenium, python3-jinja2, python3-plotly (Debian); says so and exits 77 where they are missing.
+chromium-driver, python3-selenium, python3-jinja2, python3-plotly (`make report-tools`); says so and exits 77 where they
+are missing.
 """
 import argparse
 import pathlib
@@ -26,8 +27,12 @@ try:
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import Select, WebDriverWait
 except ImportError as missing:
-    print(f"not tested: {missing}; Debian: chromium-driver python3-selenium python3-jinja2 python3-plotly")
+    print(f"not tested: {missing}; `make report-tools` installs what is needed")
     sys.exit(77)
+for program in ("/usr/bin/chromium", "/usr/bin/chromedriver"):
+    if not pathlib.Path(program).exists():
+        print(f"not tested: {program} is not there; `make report-tools` installs what is needed")
+        sys.exit(77)
 
 import report  # noqa: E402
 
@@ -81,6 +86,12 @@ class Check:
         n_open = sum(a["open"] for a in self.answers["divergences"])
         states = self.text("section[aria-labelledby=divergences] td:nth-child(7)")
         self.expect(states.count("open") == min(n_open, report.MAX_LISTED), f"index: {states.count('open')} open divergences, planted {n_open}")
+        guards = self.text("section[aria-labelledby=guards] td:nth-child(2)")
+        self.expect(sorted(guards) == ["cannot tell", "exceeds", "failed", "unfinished", "within"], f"index: guards {guards}")
+        self.browser.execute_script("document.querySelectorAll('section[aria-labelledby=guards] details').forEach(d => d.open = true);"
+                                    "document.getElementById('guards').scrollIntoView()")
+        self.expect(len(self.browser.find_elements(By.CSS_SELECTOR, "svg.guard rect.exceeds")) == 2, "index: no bars of guards")
+        self.shoot("guards")
         for table in self.browser.find_elements(By.CSS_SELECTOR, "table"):
             self.expect(table.find_elements(By.TAG_NAME, "caption"), "index: a table without a caption")
         self.browser.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)

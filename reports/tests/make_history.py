@@ -352,6 +352,7 @@ class History:
             for device in range(self.n_devices):
                 if self.here[night][device]:
                     self._write_run(db, night, device, latest, excluded=False)
+        self._write_guards(db)
         # A voided run in which everything failed, newer than all the others.
         self._write_run(db, self.n_nights - 1, 0, latest, excluded=True)
         db.executemany("INSERT INTO latest_result VALUES (?, ?)", latest.items())
@@ -359,6 +360,36 @@ class History:
         db.commit()
         db.execute("PRAGMA journal_mode = WAL")
         db.close()
+
+    def _write_guards(self, db):
+        """Sessions of guards with every way to end; not by chance, so that the rest of the history stays as it is."""
+        for i, (verdict, ratio, low, high) in enumerate([("within", 1.004, 0.996, 1.011), ("exceeds", 1.31, 1.28, 1.34),
+                                                         ("cannot tell", 1.04, 0.91, 1.17), (None, None, None, None),
+                                                         ("failed", None, None, None)]):
+            backend, product, arch, driver = MODELS[i % self.n_devices]
+            start = self.start[-1][0] - datetime.timedelta(hours=3 + i)
+            wide = 0.12 if verdict == "cannot tell" else 0.004
+            control = (1.0, 1 - wide, 1 + wide) if ratio else (None, None, None)
+            name = f"{start:%Y%m%dT%H%M%SZ}-guard{i:03d}"
+            reason = f"made up: {verdict}" if verdict else None
+            db.execute("INSERT INTO guard_session (id, session, guard, what, percent, declared_at, declared_reason, "
+                       "started_at, ended_at, device_id, backend, device, arch, driver, base, base_version, base_digest, "
+                       "base_origin, candidate, candidate_version, candidate_digest, candidate_origin, cache, "
+                       "budget_seconds, seed, resamples, confidence, clock, control, rounds, ratio, ratio_low, ratio_high, "
+                       "control_ratio, control_low, control_high, drift, verdict, reason) "
+                       f"VALUES ({', '.join('?' * 39)})",
+                       (i + 1, name, "new-build", "a build against the one before", 5, "2026-01-05", "made up", stamp(start),
+                        stamp(start + datetime.timedelta(minutes=1)) if verdict else None, self.device_id(i % self.n_devices),
+                        backend, product, arch, driver, "v1", "1.0", digest("build", "a").hex(), "aot", "v1", "1.1",
+                        digest("build", "b").hex(), "aot", "warm", 60, 1, 10000, 0.99,
+                        ("wall" if backend == "sim" else "kernel") if ratio else None, "another process of the same provider",
+                        24 if ratio else None, ratio, low, high, *control, 1.01 if ratio else None, verdict, reason))
+            for case, outputs in enumerate(("page", "page+raw")):
+                db.execute("INSERT INTO guard_cell (session, case_name, outputs, calls, base_us, candidate_us, copy_us, ratio, "
+                           "ratio_low, ratio_high, control_ratio, control_low, control_high, verdict, reason) "
+                           "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                           (i + 1, self.cases[case][0], outputs, 1, 20.0 if ratio else None, 20.0 * ratio if ratio else None,
+                            20.0 if ratio else None, ratio, low, high, *control, verdict, reason))
 
     def _write_words(self, db):
         db.executemany("INSERT INTO test_case VALUES (?,?,?,?,?,?,?,?,?,?)",

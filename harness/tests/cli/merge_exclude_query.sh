@@ -121,6 +121,18 @@ INSERT INTO run (id, run, started_at, ended_at, suite, exit_code, meta)
            'nightly-amd', CASE WHEN i < 11 THEN 0 ELSE 3 END, 0 FROM n;
 INSERT INTO run_device SELECT id, id, 1, 'hip', 'x', 'gfx942', 64, 1, 1, NULL, NULL, NULL FROM run;"
 expect 0 'register_amd_ci(est_time=70, suite="nightly-amd-kernel-1-gpu", nightly=True)' "$TOPKCTS" query suggest-est --db est.db
+# Shards of nights, however said, and a night that stopped at its first failure leave that as it is.
+sqlite3 est.db "
+WITH RECURSIVE n(i) AS (SELECT 20 UNION ALL SELECT i + 1 FROM n WHERE i < 28)
+INSERT INTO run (id, run, started_at, ended_at, suite, exit_code, meta, argv)
+    SELECT i, 'r' || i, printf('2026-11-%02dT00:00:00Z', i), printf('2026-11-%02dT00:00:15Z', i), 'nightly-amd', 0, 0,
+           CASE i WHEN 28 THEN '[\"topkcts\",\"run\",\"--fail-fast\"]' WHEN 27 THEN '[\"topkcts\",\"run\",\"--shard=2/4\"]'
+                  ELSE '[\"topkcts\",\"run\",\"--shard\",\"1/4\"]' END FROM n;
+INSERT INTO run_device SELECT id, id, 1, 'hip', 'x', 'gfx942', 64, 1, 1, NULL, NULL, NULL FROM run WHERE id >= 20;"
+expect 0 'register_amd_ci(est_time=70, suite="nightly-amd-kernel-1-gpu", nightly=True)' "$TOPKCTS" query suggest-est --db est.db
+"$TOPKCTS" query suggest-est --db est.db --csv >out
+[ "$(grep -c 'nightly-amd,hip' out)" = 2 ] && grep -q '^nightly-amd,hip,gfx942,1,10,' out && grep -q '^nightly-amd,hip,gfx942,4,8,' out ||
+    { cat out; fail "shards and whole nights are not told apart"; }
 
 # A word is later than every time: it is refused, and not answered with nothing.
 for when in monday 2026-11-99 2026-11 2026-11-30T; do
