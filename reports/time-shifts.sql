@@ -22,12 +22,11 @@ WITH start AS MATERIALIZED (
     SELECT strftime('%Y-%m-%dT%H:%M:%fZ', max(started_at), '-' || CAST(COALESCE(:days, 90) AS INTEGER) || ' days') AS at
     FROM runs
 ), moving AS MATERIALIZED (
-    -- What never left a band of :percent cannot have made such a step: most series end here. Grouped by the number of
-    -- the series, which the view `plan` has: by their five names it would take ten times as long.
+    -- What never left a band of :percent cannot have made such a step: half of all series end here.
     SELECT r.series AS id
-    FROM runs AS n CROSS JOIN plan AS r ON r.run = n.run
+    FROM runs AS n CROSS JOIN outcomes AS r ON r.run = n.run
     WHERE NOT n.excluded AND n.started_at >= (SELECT at FROM start) AND r.kernel_us_p50 > 0
-      AND r.verdict IN ('pass', 'xpass')
+      AND r.verdict_code IN (0, 6) -- pass, xpass
     GROUP BY r.series
     HAVING max(r.kernel_us_p50) >= min(r.kernel_us_p50) * (1 + COALESCE(:percent, 5) / 100.0) AND count(*) >= 4
 ), night AS (
