@@ -342,7 +342,7 @@ static enum status prepare_for_use(struct store *store, struct error *err)
                                "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = "
                                CHECKPOINT_PAGES,
                                "setting up the connection", err);
-    } else {
+    } else if ((status = store_lend_views(store, err)) == STATUS_OK) {
         status = store_execute(store, "PRAGMA query_only = ON", "setting up the connection", err);
     }
     if (status == STATUS_OK)

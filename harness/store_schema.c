@@ -7,6 +7,8 @@
  */
 #include "harness/store_database.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EMBED(symbol, file)                                                                                          \
@@ -76,6 +78,30 @@ enum status store_migrate(struct store *store, const char *const *scripts, int n
             status = store_read_version(store, &version, err);
     }
     return status;
+}
+
+enum status store_lend_views(struct store *store, struct error *err)
+{
+    static const char create[] = "CREATE VIEW";
+    int               version = 0;
+    char             *text = NULL;
+    size_t            size = 0;
+    if (store_read_version(store, &version, err) || version >= 3)
+        return err->status;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return error_no_memory(err);
+    for (const char *at = strstr(store_schema_3, create); at; at = strstr(at + 1, create)) {
+        const char *end = strstr(at + 1, create);
+        int         rest = (int)(end ? end - at : (long)strlen(at)) - (int)(sizeof create - 1);
+        fprintf(memory, "CREATE TEMP VIEW%.*s", rest, at + sizeof create - 1);
+    }
+    if (fclose(memory) != 0)
+        error_no_memory(err);
+    else
+        store_execute(store, text, "lending an older database the lean views", err);
+    free(text);
+    return err->status;
 }
 
 /* The tables and views of a database with their columns, in the order of their names. */

@@ -121,6 +121,12 @@ INSERT INTO run (id, run, started_at, ended_at, suite, exit_code, meta)
            'nightly-amd', CASE WHEN i < 11 THEN 0 ELSE 3 END, 0 FROM n;
 INSERT INTO run_device SELECT id, id, 1, 'hip', 'x', 'gfx942', 64, 1, 1, NULL, NULL, NULL FROM run;"
 expect 0 'register_amd_ci(est_time=70, suite="nightly-amd-kernel-1-gpu", nightly=True)' "$TOPKCTS" query suggest-est --db est.db
+# An old database answers the questions that need newer views, too, and stays as it is.
+for question in divergences level-drops time-shifts; do
+    expect 0 "" "$TOPKCTS" query $question --db est.db
+done
+[ "$(sqlite3 est.db 'PRAGMA user_version')" = 1 ] || fail "a query migrated the database"
+
 # Shards of nights, however said, and a night that stopped at its first failure leave that as it is.
 sqlite3 est.db "
 WITH RECURSIVE n(i) AS (SELECT 20 UNION ALL SELECT i + 1 FROM n WHERE i < 28)
