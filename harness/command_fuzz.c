@@ -104,7 +104,9 @@ static enum status probe_limits(struct fuzz_run *run, struct trial_session *sess
 
 static enum status exit_code(const struct fuzz_run *run)
 {
-    return run->n_kinds || run->close_cause[0] ? STATUS_FAIL : run->errors || !run->judged ? STATUS_BOOKS : STATUS_OK;
+    if (run->n_kinds || run->close_cause[0])
+        return STATUS_FAIL;
+    return run->errors || !run->judged || run->is_interrupted ? STATUS_BOOKS : STATUS_OK;
 }
 
 /* Searches, tries again, writes and prints. What was found is printed whatever goes wrong later. Closes the session,

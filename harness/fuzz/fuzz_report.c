@@ -175,6 +175,8 @@ void fuzz_print(const struct fuzz_run *run, const char *provider_name, const cha
         printf("\nnot ok: %zu kinds of failures\n", run->n_kinds);
     else if (run->close_cause[0])
         printf("\nnot ok: the provider did not close: %s\n", run->close_cause);
+    else if (run->is_interrupted)
+        printf("\nnot ok: interrupted; none of %" PRId64 " problems failed\n", run->judged);
     else if (run->judged)
         printf("\nok: %" PRId64 " problems, none failed\n", run->judged);
     else

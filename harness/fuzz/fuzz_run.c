@@ -225,9 +225,10 @@ static void check_stops(struct searching *searching)
     struct fuzz_run *run = searching->run;
     if (run->stopped)
         return;
-    if (interrupted)
+    if (interrupted) {
         run->stopped = "interrupted";
-    else if (run->timeouts >= MAX_TIMEOUTS)
+        run->is_interrupted = true;
+    } else if (run->timeouts >= MAX_TIMEOUTS)
         run->stopped = "3 launches that did not end";
     else if (run->crashes >= MAX_CRASHES)
         run->stopped = "200 crashes";

@@ -72,6 +72,7 @@ struct fuzz_run {
     unsigned char     seen[N_FUZZ_SHAPES];
     char              skip_reason[256], error_reason[256], close_cause[256];
     const char       *stopped; /* why before the time was up; NULL */
+    bool              is_interrupted; /* by a signal: what was not searched is not known to be right */
 };
 
 /* Searches. `session`: one that is open on the provider; others are opened beside it as settings->jobs says, on host and

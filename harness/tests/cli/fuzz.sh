@@ -50,6 +50,15 @@ expect 1 "$TOPKCTS" fuzz --provider "$plugins/open_fails.so" --count 10
 expect 3 "$TOPKCTS" fuzz --provider "$plugins/supports_nothing.so" --seed 1 --count 10
 prints "nothing was judged"
 
+# An interrupted search says what it has, and is not green.
+"$TOPKCTS" fuzz --provider reference --seed 1 --seconds 60 --jobs 1 --limit 64 >expect.out 2>expect.err &
+search=$!
+sleep 2
+kill -INT $search
+wait $search
+[ $? = 3 ] || fail "an interrupted search"
+grep -q "not ok: interrupted; none of" expect.out || fail "an interrupted search says so"
+
 # One that breaks in its close; one beside another.
 expect 1 "$TOPKCTS" fuzz --provider "$plugins/crash_in_close.so" --seed 1 --count 4 --jobs 1 --limit 64
 prints "the provider did not close: signal"
