@@ -209,7 +209,8 @@ static void judge_named_case(struct worker *worker, const struct message *order)
     say(&answer);
 }
 
-/* Judges every trial in the runner's memory that has no judgement yet. */
+/* Judges every trial in the runner's memory that has no judgement yet. Stops behind one that lost the device, or for which
+ * there was no memory: what follows is for a fresh process. */
 static void judge_trials(struct worker *worker, const char *path)
 {
     static struct case_inputs problems[TRIAL_MAX_PROBLEMS];
@@ -219,9 +220,12 @@ static void judge_trials(struct worker *worker, const char *path)
         say_text(MESSAGE_UNUSABLE, err.text);
         return;
     }
-    for (size_t i = trial_memory_next(&worker->trials); i < trial_memory_count(&worker->trials); i++) {
+    bool is_fit = true;
+    for (size_t i = trial_memory_next(&worker->trials); is_fit && i < trial_memory_count(&worker->trials); i++) {
+        struct judgement *judgement = trial_memory_judgement(&worker->trials, i);
         trial_memory_trial(&worker->trials, i, &trial, problems);
-        judge_trial(&worker->bench, &trial, trial_memory_judgement(&worker->trials, i));
+        judge_trial(&worker->bench, &trial, judgement);
+        is_fit = judgement->verdict != VERDICT_CRASH && judgement->verdict != VERDICT_ERROR;
         trial_memory_finish(&worker->trials, i);
     }
     trial_memory_close(&worker->trials);

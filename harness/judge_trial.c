@@ -82,11 +82,6 @@ static bool is_promised(const struct trial *trial, const struct topk_claims *cla
 /* Inputs with their answers; the last problem is judged, the others are its steps. */
 static void make_problems(struct judging *judging, const struct trial *trial)
 {
-    if (trial->n_problems < 1 || trial->n_problems > TRIAL_MAX_PROBLEMS) {
-        error_set(&judging->error, STATUS_BOOKS, "a trial has 1 to %d problems, not %d", TRIAL_MAX_PROBLEMS,
-                  trial->n_problems);
-        return;
-    }
     judging->steps = calloc((size_t)trial->n_problems, sizeof *judging->steps);
     if (!judging->steps) {
         error_no_memory(&judging->error);
@@ -187,6 +182,12 @@ void judge_trial(struct launch_bench *bench, const struct trial *trial, struct j
     judgement->set_exact = -1;
     bench->with_pages = trial->outputs != OUTPUTS_RAW;
     bench->with_raw = trial->outputs != OUTPUTS_PAGE;
+    if (trial->n_problems < 1 || trial->n_problems > TRIAL_MAX_PROBLEMS) {
+        judgement->verdict = VERDICT_ERROR;
+        snprintf(judgement->reason, sizeof judgement->reason, "a trial has 1 to %d problems, not %d", TRIAL_MAX_PROBLEMS,
+                 trial->n_problems);
+        return;
+    }
     if (!is_promised(trial, &bench->provider->claims, judgement)) {
         judgement->verdict = VERDICT_SKIP;
         return;

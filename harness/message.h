@@ -37,7 +37,7 @@ enum message_kind {
     MESSAGE_TIMED,    /* times */
     MESSAGE_CLOSED,
     MESSAGE_TRIALS,   /* text: path of memory with trials */
-    MESSAGE_TRIED,    /* they have been judged */
+    MESSAGE_TRIED,    /* they have been judged, or so many that the worker should be replaced for the rest */
     MESSAGE_LAUNCH,   /* "." */
     MESSAGE_CHECKING  /* ":" */
 };

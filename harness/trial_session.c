@@ -19,6 +19,7 @@ struct trial_session {
     struct worker_process  worker;
     struct trial_memory    memory;
     size_t                 n;            /* trials of the batch in flight; 0: none */
+    size_t                 told_from;    /* the first of them that the worker was told to judge */
     bool                   is_over;      /* the worker is through with them */
     uint64_t               beats;        /* as last seen */
     int64_t                beats_seen;   /* when they last changed, in milliseconds */
@@ -174,6 +175,7 @@ static void tell_trials(struct trial_session *session)
     static struct message order;
     order = (struct message){.kind = MESSAGE_TRIALS};
     trial_memory_path(&session->memory, order.text, sizeof order.text);
+    session->told_from = trial_memory_next(&session->memory);
     session->beats = trial_memory_beats(&session->memory);
     session->beats_seen = now_ms();
     worker_tell(&session->worker, &order);
@@ -214,6 +216,29 @@ static enum status lose_worker(struct trial_session *session, enum verdict verdi
     if (start(session, err))
         return err->status;
     if (i + 1 < session->n)
+        tell_trials(session);
+    else
+        session->is_over = true;
+    return STATUS_OK;
+}
+
+/* The worker is through, or it stopped behind a trial that cost it the device or its memory: then a fresh one goes on. */
+static enum status take_tried(struct trial_session *session, struct error *err)
+{
+    size_t           next = trial_memory_next(&session->memory);
+    struct judgement last = {.verdict = VERDICT_PASS};
+    if (next > 0 && next <= session->n)
+        trial_memory_read(&session->memory, next - 1, &last);
+    if (next <= session->told_from) /* as if it had come to an end; what it shares with us was written over */
+        return error_set(err, STATUS_FAIL, "provider '%s': its worker says that trials are judged, and none is",
+                         target_of(session)->provider);
+    bool is_spent = next < session->n || last.verdict == VERDICT_CRASH || last.verdict == VERDICT_ERROR;
+    if (is_spent) {
+        stop(session, 0, NULL, 0);
+        if (start(session, err))
+            return err->status;
+    }
+    if (next < session->n)
         tell_trials(session);
     else
         session->is_over = true;
@@ -265,7 +290,7 @@ enum status trial_session_poll(struct trial_session *session, int milliseconds, 
         else if (news == WORKER_NOTHING)
             look_at_the_clock(session, err);
         else if (message.kind == MESSAGE_TRIED)
-            session->is_over = true;
+            take_tried(session, err);
         *is_done = session->is_over;
         if (*is_done || now_ms() >= deadline)
             break;

@@ -148,6 +148,7 @@ static void note(struct searching *searching, struct lane *lane, const struct fu
     }
     if (judgement->verdict == VERDICT_ERROR) {
         run->errors++;
+        lane->n_history = 0; /* what follows runs in a fresh worker */
         snprintf(run->error_reason, sizeof run->error_reason, "problem %lld: %.*s", (long long)problem->number,
                  (int)sizeof run->error_reason - 64, judgement->reason);
         return;
