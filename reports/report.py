@@ -68,7 +68,10 @@ def open_database(path):
         db.execute("SELECT 1 FROM latest LIMIT 1").fetchall()
         if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'outcomes'").fetchone():
             # Written by an older version: its lean views are lent for this connection, the file stays as it is.
-            text = (HERE.parent / "harness" / "schema_3.sql").read_text(encoding="utf-8")
+            views = HERE.parent / "harness" / "schema_3.sql"
+            if not views.exists():
+                sys.exit(f"report: {path}: written by an older version; bring it forward first: topkcts merge NEW.db {path}")
+            text = views.read_text(encoding="utf-8")
             db.executescript(text[text.index("CREATE VIEW"):].replace("CREATE VIEW", "CREATE TEMP VIEW"))
     except sqlite3.DatabaseError as problem:
         sys.exit(f"report: {path}: no database of topkcts, or damaged: {problem}")
