@@ -121,8 +121,13 @@ static void print_for_people(const struct shrinking *shrinking, const struct shr
            shrinking->failure.verdict == VERDICT_FAIL ? level_text(shrinking->failure.level) : "",
            shrinking->failure.reason, was, is);
     size_t n = small_problem_params(problem, &arena, params);
-    for (size_t i = 0; i < n; i++)
-        printf("  %-10s %.200s%s\n", params[i].name, params[i].text, strlen(params[i].text) > 200 ? " ..." : "");
+    for (size_t i = 0; i < n; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "%s", params[i].text);
+        for (char *end = line; (end = strchr(end, '\n')) != NULL;) /* a row of the problem each */
+            *end = ';';
+        printf("  %-10s %s%s\n", params[i].name, line, strlen(params[i].text) >= sizeof line ? " ..." : "");
+    }
     arena_clear(&arena);
     printf("  inputs     %s\n  attempts   %lld in %.1f s%s%s%s\n", result->hash, (long long)shrinking->tried, seconds,
            shrinking->out_of_time ? "; the time was up, it may get smaller with --seconds" : "",

@@ -4,13 +4,16 @@
  * hashes.txt; suites are held to their bounds; expectations must apply to something; the table of reports must be
  * current. With update, hashes.txt and the table are written anew.
  */
+#include "cases/captured.h"
 #include "harness/digest.h"
 #include "harness/estimate.h"
 #include "harness/registry.h"
 #include "harness/registry_reports.h"
 
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +176,37 @@ static void check_list(const struct registry *registry, const struct registry *e
     }
 }
 
+/* Captured contents are what their name says: a file that was exchanged would give other inputs under an old name. */
+static void check_captured(const struct registry *registry, struct check_result *result)
+{
+    for (size_t f = 0; f < registry->n_families; f++) {
+        const struct family *family = &registry->families[f];
+        char                 path[PATH_MAX], cause[512], hex[DIGEST_HEX];
+        const char          *contents = NULL;
+        size_t               size = 0;
+        struct digest        digest;
+        for (size_t p = 0; p < family->n_params; p++)
+            if (strcmp(family->params[p].name, "contents") == 0)
+                contents = family->params[p].text;
+        if (strcmp(family->generator, "captured") != 0 || !contents)
+            continue;
+        unsigned char *bytes = NULL;
+        if (!captured_path(family->root->captured, contents, path, sizeof path, cause, sizeof cause))
+            bytes = captured_read(path, SIZE_MAX, &size, cause, sizeof cause);
+        if (!bytes) {
+            check_problem(result, "%s:%d: %s", family->file, family->line, cause);
+            continue;
+        }
+        digest_begin(&digest);
+        digest_add(&digest, bytes, size);
+        digest_end(&digest, hex);
+        free(bytes);
+        if (strcmp(hex, contents) != 0)
+            check_problem(result, "%s:%d: captured contents %s have the digest %s; restore the file", family->file, family->line,
+                    path, hex);
+    }
+}
+
 enum status registry_check(struct registry *registry, const struct registry *expanded, struct check_result *result,
                            struct error *err)
 {
@@ -180,6 +214,7 @@ enum status registry_check(struct registry *registry, const struct registry *exp
     memset(result, 0, sizeof *result);
     result->n_families = registry->n_families;
     result->n_cases = registry->n_cases;
+    check_captured(registry, result);
     check_hashes(registry, update, result);
     check_suites(registry, result);
     check_budgets(registry, result);

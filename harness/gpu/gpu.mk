@@ -102,6 +102,7 @@ portable: all $(BUILD)/topkcts-portable ## one folder that runs on another x86-6
 	$(Q)rm -rf $(PORTABLE) && mkdir -p $(PORTABLE)/lib
 	$(Q)cp $(BUILD)/topkcts-portable $(PORTABLE)/topkcts && strip $(PORTABLE)/topkcts
 	$(Q)cp -r registry $(PORTABLE)/registry
+	$(Q)if [ -d cases/captured ]; then mkdir -p $(PORTABLE)/cases && cp -r cases/captured $(PORTABLE)/cases/captured; fi
 	$(Q)if [ -d $(BUILD)/backends ]; then cp -r $(BUILD)/backends $(PORTABLE)/backends; fi
 	$(Q)mkdir -p $(PORTABLE)/code_objects && cp $(CODE_OBJECTS)/manifest.json $(CODE_OBJECTS)/topk_v1.* $(PORTABLE)/code_objects/
 	$(Q)cp -r reports $(PORTABLE)/reports 2>/dev/null || :

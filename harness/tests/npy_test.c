@@ -100,3 +100,54 @@ Test(npy, what_cannot_be_written_is_refused)
     assert_refused("/tmp/topkcts-no-such-folder/x.npy", (const int64_t[]){0}, 1, "No such file or directory");
     assert_refused("/dev/full", (const int64_t[]){0}, 1, "No space left on device");
 }
+
+static enum status read_header(const char *text, int version, struct npy_header *header, struct error *err)
+{
+    unsigned char bytes[512] = "\x93NUMPY";
+    size_t        length = strlen(text);
+    bytes[6] = (unsigned char)version;
+    bytes[8] = (unsigned char)length;
+    memcpy(bytes + (version > 1 ? 12 : 10), text, length);
+    return npy_read_header("x.npy", bytes, (version > 1 ? 12 : 10) + length, header, err);
+}
+
+Test(npy, headers_of_every_version_and_spelling_are_read)
+{
+    struct npy_header header;
+    struct error      err = {0};
+    cr_assert_eq(read_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }\n", 1, &header, &err), STATUS_OK,
+                 "%s", err.text);
+    cr_assert(strcmp(header.type, "f4") == 0 && !header.is_big_endian && !header.is_fortran && header.n_dims == 2 &&
+              header.shape[0] == 3 && header.shape[1] == 4);
+    cr_assert_eq(read_header("{\"shape\":(5L,),\"fortran_order\":True,\"descr\":\">i8\"}", 2, &header, &err), STATUS_OK, "%s",
+                 err.text);
+    cr_assert(strcmp(header.type, "i8") == 0 && header.is_big_endian && header.is_fortran && header.n_dims == 1 &&
+              header.shape[0] == 5);
+    cr_assert_eq(read_header("{'descr': '|u1', 'fortran_order': False, 'shape': ()}", 3, &header, &err), STATUS_OK);
+    cr_assert_eq(header.n_dims, 0);
+}
+
+Test(npy, headers_that_are_none_are_refused)
+{
+    static const char *const wrong[] = {"",
+                                        "{",
+                                        "{'descr': '<f4'}",
+                                        "{'descr': '<f4', 'fortran_order': False}",
+                                        "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}",
+                                        "{'descr': '<f4', 'fortran_order': False, 'shape': (1}",
+                                        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+                                        "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+                                        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,2,3,4,5,6,7,8,9)}",
+                                        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+                                        "{'descr': 'f4', 'fortran_order': False, 'shape': (1,)}",
+                                        "{'descr': '', 'fortran_order': False, 'shape': (1,)}",
+                                        "{'descr': '|O', 'fortran_order': False, 'shape': (1,)}",
+                                        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
+                                        "{'other': 1, 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+                                        "{'descr': '<ffffffffffffffffffffffff', 'fortran_order': False, 'shape': (1,)}"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct npy_header header;
+        struct error      err = {0};
+        cr_assert_eq(read_header(wrong[i], 1, &header, &err), STATUS_USAGE, "'%s' was accepted", wrong[i]);
+    }
+}

@@ -171,6 +171,20 @@ says "is not declared"
 expect 2 "$TOPKCTS" import scores.npy --topk 2 --registry kinds
 says "--id NAME"
 
+# The project's own registry, and a check of it: contents are what their name says.
+mkdir -p mini/build mini/registry/cases
+cp "$TOPKCTS" mini/build/topkcts
+cp "$root"/registry/faults.yaml "$root"/registry/suites.yaml mini/registry/
+cp kinds/cases/kind-1.yaml mini/registry/cases/
+mkdir -p mini/cases/captured && cp kinds/captured/*.zst mini/cases/captured/
+expect 0 mini/build/topkcts import scores.npy --id own --topk 2
+prints mini/registry/cases/own.yaml
+[ -e mini/registry/cases/own.yaml ] || fail "the case did not go to the project's own registry"
+contents=$(sed -n 's/ *contents: //p' kinds/cases/kind-1.yaml)
+cp kinds/captured/$(sed -n 's/ *contents: //p' kinds/cases/ranks.yaml).safetensors.zst mini/cases/captured/$contents.safetensors.zst
+expect 2 mini/build/topkcts check
+says "have the digest"
+
 # Contents that are damaged or gone are an error that names the file, and never other inputs.
 contents=kinds/captured/$(sed -n 's/ *contents: //p' kinds/cases/kind-1.yaml).safetensors.zst
 case='kind-1/topk=3,length=8+7+0,page_size=4,batch=3,outputs=page+raw'
