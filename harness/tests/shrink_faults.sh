@@ -19,8 +19,9 @@ build, root, only = sys.argv[1], sys.argv[2], sys.argv[3:]
 program = build + '/topkcts'
 # Rows and lengths below which the fault cannot show, where that is more than 2 of each: kernels/faulty says why.
 LENGTHS = {'nan-duplicates': 3, 'key-mismatch-pivot': 1025, 'offset-overflow-index': 65537, 'overflow-2048': 2049,
-           'overflow-4096': 4097, 'read-past-end-crash': 513, 'tie-rule': 8193, 'topk-limit-256': 257, 'topk-limit-512': 513,
-           'topk-limit-600': 601, 'underfill-plateau': 258}
+           'overflow-4096': 4097, 'read-past-end-crash': 513, 'tie-rule': 8193, 'tie-rule-shards': 2048, 'topk-limit-256': 257,
+           'topk-limit-512': 513, 'topk-limit-600': 601, 'topk-limit-801': 802, 'underfill-1024': 1026,
+           'underfill-plateau': 258}
 # Row 31 is wrong, batches of 32 are; and 4194304 elements are 5 rows of the widest stride that a case may have.
 ROWS = {'batch-dependence-lane': 32, 'batch-dependence-tie': 32, 'offset-overflow-row': 5}
 
