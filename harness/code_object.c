@@ -15,8 +15,8 @@ void code_object_source_digest(char hex[DIGEST_HEX])
 {
     struct digest digest;
     digest_begin(&digest);
-    digest_add(&digest, topk_v1_port_text, strlen(topk_v1_port_text));
-    digest_add(&digest, topk_v1_kernel_text, strlen(topk_v1_kernel_text));
+    for (const struct topk_v1_text *source = topk_v1_texts; source->name; source++)
+        digest_add(&digest, source->text, strlen(source->text));
     digest_end(&digest, hex);
 }
 

@@ -7,7 +7,7 @@
  *     {"kernel": "v1", "source_digest": "...", "objects": [
  *       {"file": "topk_v1.gfx1100.co", "target": "gfx1100", "backend": "hip", "digest": "...", "compiler": "...",
  *        "options": "...", "wave_size": 32, "kernels": [
- *          {"symbol": "topk_v1_256", "block": 256, "static_lds": 1304, "dynamic_lds": 16384, "scratch": 0,
+ *          {"symbol": "topk_v1_long", "block": 512, "static_lds": 14000, "dynamic_lds": 32768, "scratch": 0,
  *           "vgprs": 39, "agprs": 0, "sgprs": 30, "spills": 0, "max_threads": 256, "wave_size": 32,
  *           "kernarg_bytes": 68, "arguments": [{"offset": 0, "size": 8, "kind": "global_buffer"}, ...]}]}]}
  */
@@ -35,7 +35,8 @@ struct code_object_kernel {
     int32_t                     block;                    /* the shape v1 launches it with */
     int32_t                     static_lds, dynamic_lds;  /* bytes */
     int32_t                     scratch;                  /* bytes a thread */
-    int32_t                     vgprs, agprs, sgprs, spills;
+    int32_t                     vgprs, agprs, sgprs;
+    int32_t                     spills; /* to memory; a scalar register is parked in a lane of a vector register instead */
     int32_t                     max_threads, wave_size, kernarg_bytes;
     struct code_object_argument arguments[CODE_OBJECT_MAX_ARGUMENTS];
     size_t                      n_arguments; /* 0 where the format names none */

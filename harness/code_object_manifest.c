@@ -44,17 +44,14 @@ static enum status read_arguments(struct arena *arena, const struct yaml_node *m
     return STATUS_OK;
 }
 
-/* The launch shapes that v1 uses, by symbol: the plan is asked, so that nothing is repeated here. */
+/* The launch shapes that v1 uses, by symbol: its list is asked, so that nothing is repeated here. */
 static void read_shape(struct code_object_kernel *kernel)
 {
-    const int32_t widths[] = {TOPK_V1_NARROW_WIDTH, TOPK_V1_NARROW_WIDTH + 1};
-    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
-        struct topk_problem problem = {.batch = 1, .topk = 1, .page_size = 1, .max_seq_len = widths[i]};
-        struct topk_v1_plan plan = topk_v1_plan(&problem);
-        if (strcmp(plan.kernel, kernel->symbol) == 0) {
-            kernel->block = (int32_t)plan.block;
-            kernel->dynamic_lds = (int32_t)plan.dynamic_lds;
-        }
+    for (const struct topk_v1_launch *planned = topk_v1_kernels; planned->kernel; planned++) {
+        if (strcmp(planned->kernel, kernel->symbol) != 0)
+            continue;
+        kernel->block = (int32_t)planned->block;
+        kernel->dynamic_lds = (int32_t)planned->dynamic_lds;
     }
 }
 
@@ -62,7 +59,6 @@ static enum status read_kernel(struct arena *arena, const struct yaml_node *map,
                                struct error *err)
 {
     const struct yaml_node *name = yaml_get(map, ".name");
-    int32_t                 sgpr_spills = 0;
     if (!name)
         name = yaml_get(map, "name");
     if (!name || !name->text)
@@ -74,13 +70,11 @@ static enum status read_kernel(struct arena *arena, const struct yaml_node *map,
         read_number(map, ".agpr_count", NULL, &kernel->agprs, err) ||
         read_number(map, ".sgpr_count", NULL, &kernel->sgprs, err) ||
         read_number(map, ".vgpr_spill_count", "spills", &kernel->spills, err) ||
-        read_number(map, ".sgpr_spill_count", NULL, &sgpr_spills, err) ||
         read_number(map, ".wavefront_size", NULL, &kernel->wave_size, err) ||
         read_number(map, ".max_flat_workgroup_size", NULL, &kernel->max_threads, err) ||
         read_number(map, ".kernarg_segment_size", NULL, &kernel->kernarg_bytes, err) ||
         read_arguments(arena, map, kernel, err))
         return err->status;
-    kernel->spills += sgpr_spills;
     read_shape(kernel);
     return STATUS_OK;
 }

@@ -32,14 +32,13 @@ static const char nothing_text[] = "#pragma once\n";
 
 /* The headers that a text may include by name. The vendors' own are built into their compilers; the other vendor's
  * name, and the C library's, mean the types above. */
-static const char *const header_names[] = {"kernels/port.h", "topkcts_types.h", "stdint.h",      "cstdint",
-                                           "stddef.h",       "cstddef",         "cuda_runtime.h"};
-enum { N_COMMON_HEADERS = 7, MAX_OPTIONS = 8 };
+static const char *const header_names[] = {"topkcts_types.h", "stdint.h", "cstdint", "stddef.h", "cstddef", "cuda_runtime.h"};
+enum { N_COMMON_HEADERS = 6, MAX_V1_HEADERS = 8, MAX_HEADERS = N_COMMON_HEADERS + MAX_V1_HEADERS + 1, MAX_OPTIONS = 8 };
 
 /* A compilation, put together. */
 struct assembly {
     struct gpu_compilation compilation;
-    const char            *names[N_COMMON_HEADERS + 1], *texts[N_COMMON_HEADERS + 1];
+    const char            *names[MAX_HEADERS], *texts[MAX_HEADERS];
     const char            *options[MAX_OPTIONS];
     char                   arch_option[96], folder_option[PATH_MAX + 2];
     char                  *text;
@@ -51,10 +50,14 @@ static enum status assemble(const struct jit_source *source, struct assembly *as
     bool is_cuda = strcmp(source->backend, "cuda") == 0;
     int  n = 0, o = 0;
     memset(assembly, 0, sizeof *assembly);
+    for (const struct topk_v1_text *part = topk_v1_texts + 1; part->name && n < MAX_V1_HEADERS; part++) {
+        assembly->names[n] = part->name;
+        assembly->texts[n++] = part->text;
+    }
     for (int i = 0; i < N_COMMON_HEADERS; i++) {
         /* hiprtc has its own idea of <stdint.h> in some versions: it is asked first where it answers. */
         assembly->names[n] = header_names[i];
-        assembly->texts[n++] = i == 0 ? topk_v1_port_text : i <= 3 ? types_text : nothing_text;
+        assembly->texts[n++] = i <= 2 ? types_text : nothing_text;
     }
     if (is_cuda) {
         assembly->names[n] = "hip/hip_runtime.h";

@@ -20,8 +20,8 @@ static _Noreturn void compile_and_exit(const char *target)
     struct jit_source source = {
         .backend = strncmp(target, "gfx", 3) == 0 ? "hip" : "cuda",
         .arch = target,
-        .name = "topk_v1.hip",
-        .text = topk_v1_kernel_text,
+        .name = topk_v1_texts[0].name,
+        .text = topk_v1_texts[0].text,
         .is_v1 = true,
     };
     struct rlimit   no_core = {0, 0};

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Dynamic LDS that portable kernels may use; beyond it a launch works on one vendor's devices only. */
-enum { DYNAMIC_LDS_BUDGET = 48 * 1024, MAX_FUNCTIONS = 2, MAX_ARGUMENTS = 10 };
+enum { DYNAMIC_LDS_BUDGET = 48 * 1024, MAX_FUNCTIONS = CODE_OBJECT_MAX_KERNELS, MAX_ARGUMENTS = 12 };
 
 /* Where a kernel set's code comes from. PTX: the driver compiles it, where there is no compiler. */
 enum code_origin { CODE_AOT, CODE_JIT, CODE_PTX };
@@ -59,8 +59,8 @@ static struct jit_source jit_source(void)
     return (struct jit_source){
         .backend = gpu.driver->backend,
         .arch = gpu.device.arch,
-        .name = is_v1() ? "topk_v1.hip" : gpu.source.name,
-        .text = is_v1() ? topk_v1_kernel_text : gpu.source.text,
+        .name = is_v1() ? topk_v1_texts[0].name : gpu.source.name,
+        .text = is_v1() ? topk_v1_texts[0].text : gpu.source.text,
         .folder = is_v1() ? NULL : gpu.folder,
         .is_v1 = is_v1(),
     };
@@ -111,16 +111,29 @@ static int launch_v1(void *self, const struct topk_problem *problem, char *err, 
     if (topk_v1_check(problem, err, err_size) != 0)
         return 1;
     struct topk_v1_plan plan = topk_v1_plan(problem);
-    size_t              i = 0;
-    void *arguments[MAX_ARGUMENTS] = {&p.scores, &p.seq_lens,     &p.page_table,        &p.page_indices, &p.raw_indices,
-                                      &p.score_stride, &p.page_table_stride, &p.topk, &p.page_size,    &p.max_seq_len};
-    while (i + 1 < set->n_functions && strcmp(set->functions[i].symbol, plan.kernel) != 0)
-        i++;
-    set->last_path = plan.kernel;
-    return start(&set->functions[i],
-                 &(struct gpu_launch){.grid = plan.grid, .block = plan.block, .dynamic_lds = plan.dynamic_lds,
-                                      .stream = p.stream, .arguments = arguments},
-                 err, err_size);
+    void *arguments[MAX_ARGUMENTS] = {&p.scores,       &p.seq_lens,          &p.page_table, &p.page_indices,
+                                      &p.raw_indices,  &p.score_stride,      &p.page_table_stride,
+                                      &p.topk,         &p.page_size,         &p.max_seq_len,
+                                      &p.workspace,    &plan.splits};
+    set->last_path = plan.launches[0].kernel;
+    for (int32_t l = 0; l < plan.n_launches; l++) {
+        const struct topk_v1_launch *planned = &plan.launches[l];
+        size_t                       i = 0;
+        while (i + 1 < set->n_functions && strcmp(set->functions[i].symbol, planned->kernel) != 0)
+            i++;
+        if (start(&set->functions[i],
+                  &(struct gpu_launch){.grid = planned->grid, .block = planned->block,
+                                       .dynamic_lds = planned->dynamic_lds, .stream = p.stream, .arguments = arguments},
+                  err, err_size))
+            return 1;
+    }
+    return 0;
+}
+
+static size_t v1_workspace_bytes(void *self, const struct topk_problem *problem)
+{
+    (void)self;
+    return topk_v1_workspace_bytes(problem);
 }
 
 static size_t rows_workspace(const struct topk_problem *problem)
@@ -187,12 +200,8 @@ static enum status load_set(struct kernel_set *set, struct error *err)
             return error_set(err, STATUS_FAIL, "%s", cause);
         return STATUS_OK;
     }
-    const int32_t widths[] = {TOPK_V1_NARROW_WIDTH, TOPK_V1_NARROW_WIDTH + 1};
-    for (size_t i = 0; i < MAX_FUNCTIONS && !err->status; i++) {
-        struct topk_problem problem = {.batch = 1, .topk = 1, .page_size = 1, .max_seq_len = widths[i]};
-        struct topk_v1_plan plan = topk_v1_plan(&problem);
-        load_function(set, plan.kernel, plan.dynamic_lds, err);
-    }
+    for (const struct topk_v1_launch *planned = topk_v1_kernels; planned->kernel && !err->status; planned++)
+        load_function(set, planned->kernel, planned->dynamic_lds, err);
     return err->status;
 }
 
@@ -291,12 +300,12 @@ static void fill_provider(void)
         .claims = is_v1() ? topk_v1_claims : gpu.source.claims,
         .limits = is_v1() ? topk_v1_limits : NULL,
         .open = open_provider,
-        .workspace_bytes = is_v1() ? NULL : source_workspace_bytes,
+        .workspace_bytes = is_v1() ? v1_workspace_bytes : source_workspace_bytes,
         .launch = is_v1() ? launch_v1 : launch_source,
         .path = is_v1() ? path_v1 : NULL,
         .close = close_provider,
     };
-    /* One launch of one kernel, nothing else: always capturable. */
+    /* Launches of kernels, nothing else: always capturable. */
     gpu.provider.claims.capture = TOPK_CAPTURE_OK;
 }
 

@@ -23,8 +23,12 @@ const struct topk_claims topk_v1_claims = {
 };
 
 const struct topk_limit topk_v1_limits[] = {
-    {"candidates", TOPK_V1_CANDIDATE_CAPACITY},
-    {"narrow_width", TOPK_V1_NARROW_WIDTH},
+    {"candidates", TOPK_V1_BUFFER_KEYS},
+    {"candidates", TOPK_V1_SEGMENT_KEYS},
+    {"split_length", TOPK_V1_NARROW_WIDTH},
+    {"split_length", TOPK_V1_WIDE_WIDTH},
+    {"split_length", TOPK_V1_SPLIT_WIDTH - 1},
+    {"split_length", TOPK_V1_ALWAYS_SPLIT - 1},
     {NULL, 0},
 };
 
@@ -36,7 +40,7 @@ struct extent {
     bool        is_output;
 };
 
-enum { N_EXTENTS = 5 };
+enum { N_EXTENTS = 6 };
 
 static int64_t pages_of_width(const struct topk_problem *problem)
 {
@@ -117,7 +121,12 @@ static int check_arrays(const struct topk_problem *p, char *err, size_t err_size
         {"page_table", (uintptr_t)p->page_table, rows_bytes(p->batch, p->page_table_stride, pages_of_width(p)), false},
         {"page_indices", (uintptr_t)p->page_indices, output_bytes, true},
         {"raw_indices", (uintptr_t)p->raw_indices, output_bytes, true},
+        {"workspace", (uintptr_t)p->workspace, topk_v1_workspace_bytes(p), true},
     };
+    if (p->workspace == NULL && topk_v1_workspace_bytes(p) != 0) {
+        (void)snprintf(err, err_size, "workspace is null; it must point to %zu bytes", topk_v1_workspace_bytes(p));
+        return 1;
+    }
     if (p->page_indices == NULL && p->raw_indices == NULL) {
         (void)snprintf(err, err_size, "page_indices and raw_indices are both null; at least one must be given");
         return 1;
@@ -146,13 +155,59 @@ int topk_v1_check(const struct topk_problem *problem, char *err, size_t err_size
     return check_arrays(problem, err, err_size);
 }
 
+enum { NARROW, WIDE, LONG, SPLIT, MERGE };
+
+/* The buffer: keys and indices. */
+#define BUFFER_BYTES (2 * TOPK_V1_BUFFER_KEYS * (uint32_t)sizeof(uint32_t))
+
+const struct topk_v1_launch topk_v1_kernels[] = {
+    [NARROW] = {"topk_v1_narrow", 0, 256, 0},
+    [WIDE] = {"topk_v1_wide", 0, 512, 0},
+    [LONG] = {"topk_v1_long", 0, 512, BUFFER_BYTES},
+    [SPLIT] = {"topk_v1_split", 0, 512, BUFFER_BYTES},
+    [MERGE] = {"topk_v1_merge", 0, 512, BUFFER_BYTES},
+    {NULL, 0, 0, 0},
+};
+
+static int32_t splits_of(const struct topk_problem *problem)
+{
+    int32_t splits = TOPK_V1_FULL_DEVICE / problem->batch;
+    if (problem->max_seq_len < TOPK_V1_SPLIT_WIDTH) return 1;
+    if (problem->batch > TOPK_V1_SPLIT_BATCH && problem->max_seq_len < TOPK_V1_ALWAYS_SPLIT) return 1;
+    if (splits > problem->max_seq_len / TOPK_V1_SEGMENT) splits = problem->max_seq_len / TOPK_V1_SEGMENT;
+    if (splits > TOPK_V1_MAX_SPLITS) splits = TOPK_V1_MAX_SPLITS;
+    return splits < 2 ? 1 : splits;
+}
+
+static struct topk_v1_launch launch_of(int kernel, uint32_t grid)
+{
+    struct topk_v1_launch launch = topk_v1_kernels[kernel];
+    launch.grid = grid;
+    return launch;
+}
+
 struct topk_v1_plan topk_v1_plan(const struct topk_problem *problem)
 {
-    const bool narrow = problem->max_seq_len <= TOPK_V1_NARROW_WIDTH;
-    return (struct topk_v1_plan){
-        .kernel = narrow ? "topk_v1_256" : "topk_v1_1024",
-        .grid = (uint32_t)problem->batch,
-        .block = narrow ? 256 : 1024,
-        .dynamic_lds = TOPK_V1_CANDIDATE_CAPACITY * sizeof(uint32_t),
-    };
+    struct topk_v1_plan plan = {.n_launches = 1, .splits = splits_of(problem)};
+    const uint32_t      batch = (uint32_t)problem->batch;
+    if (problem->max_seq_len <= TOPK_V1_NARROW_WIDTH) {
+        plan.launches[0] = launch_of(NARROW, batch);
+    } else if (problem->max_seq_len <= TOPK_V1_WIDE_WIDTH) {
+        plan.launches[0] = launch_of(WIDE, batch);
+    } else if (plan.splits == 1) {
+        plan.launches[0] = launch_of(LONG, batch);
+    } else {
+        plan.launches[0] = launch_of(SPLIT, batch * (uint32_t)plan.splits);
+        plan.launches[1] = launch_of(MERGE, batch);
+        plan.n_launches = 2;
+    }
+    return plan;
+}
+
+/* A header of 128 words a row, then keys and indices of each segment; see struct topk_v1_kept in topk_v1.hip. */
+size_t topk_v1_workspace_bytes(const struct topk_problem *problem)
+{
+    const int32_t splits = splits_of(problem);
+    const size_t  segment = 2 * TOPK_V1_SEGMENT_KEYS * sizeof(uint32_t);
+    return splits == 1 ? 0 : (size_t)problem->batch * (128 * sizeof(uint32_t) + (size_t)splits * segment);
 }

@@ -1,374 +1,213 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Top-k v1: the deterministic indexer top-k, one source for HIP, CUDA and the simulator. One block selects one row.
+ * Top-k v1: the deterministic indexer top-k, one source for HIP, CUDA and the simulator.
  *
  * It promises the canonical answer of the contract (harness/provider.h, level canonical): the topk first places of the
  * order (score descending, index ascending), in ascending index, the same bytes on every device and for every arrival
- * order. NaN ranks by bit pattern. How, for a row longer than topk:
+ * order. NaN ranks by bit pattern. Which kernel serves which problem is planned in topk_v1.c; all of them go this way:
  *
- *   1. count_coarse_bins   count the row's scores in 256 coarse bins: the upper 8 bits of their ordered fp16 key
- *   2. choose_digit        find the bin that the cut falls into, and how many places are left for it
- *   3. collect_bin         find the smallest and largest full key of that bin; put its keys into a bounded buffer if
- *                          they fit
- *   4. refine_cut          narrow that interval of keys, 8 bits a step, to the key at the cut. Steps count the buffer,
- *                          or the row itself as long as the interval holds more keys than the buffer: exact either way
- *   5. count_segments      every wave counts, in a contiguous segment of the row, the keys above and at the cut
- *   6. write_segments      every wave writes the selected indices of its segment to the places that the counts give
+ *   1. threshold    from a sample of the row, at fixed places: 128 groups of samples, the largest key of each, and of
+ *                   these the one that ranks so low that the row's cut almost surely lies above it (threshold_rank)
+ *   2. keep         one pass over the row keeps the keys above the threshold: few, but at least topk of them
+ *   3. find_cut     radix selection among the kept keys, 2048 digits a round over just the range that they span; the
+ *                   last few are ranked by comparison. Equal keys go on by index in the same way
+ *   4. order        the selected indices in ascending order, their pages, and out
  *
- * Arrival order shows nowhere: steps 1 to 5 only add, take minima and maxima; the order of the buffer is never used; in
- * step 6 places come from counts and ballots alone.
+ * A threshold is a guess about speed, never about the answer. Too high: the missing places are taken by the scores
+ * equal to it in index order, or, where those do not suffice, the row is read again above a lower one. Too low, so that
+ * the bounded buffer overflows: the row is read again above the topk-th best of what fitted, or by absorb(), which cuts
+ * the buffer down to its topk best whenever it fills.
  *
- * Knows kernels/port.h; nothing of hosts, launches or pages beyond its arguments. Block sizes: topk_v1.h.
+ *   topk_v1_narrow, _wide   rows in registers: 256 x 8 and 512 x 16 scores
+ *   topk_v1_long            one block reads a row of any length
+ *   topk_v1_split, _merge   several blocks a row, each with a segment; a second launch selects among what they kept
+ *
+ * Arrival order shows nowhere: digits are counts, the kept keys are a set, places come from prefix sums. The workspace
+ * is written before it is read; nothing stays from launch to launch.
+ *
+ * Knows nothing of hosts or launches. Numbers shared with the host: topk_v1.h. What each step gained: PERFORMANCE.md.
  */
-#include "kernels/port.h"
+#include "kernels/topk_v1_long.h"
+#include "kernels/topk_v1_registers.h"
 
-#define TOPK_V1_CANDIDATES 4096 /* keys in dynamic LDS: 16 KiB; topk_v1.h repeats it */
-#define TOPK_V1_DIGITS 256
-#define TOPK_V1_MOST_WAVES 32
+#define TOPK_V1_MOST_SPLITS 64u /* topk_v1.h repeats it */
 
-/* The key of a score that ranks first, and last. */
-#define TOPK_V1_KEY_MAX 0xffffffffu
+/* ---- rows by several blocks ----------------------------------------------------------------------------------- */
 
-extern __shared__ unsigned dynamic_lds[]; /* [TOPK_V1_CANDIDATES]: keys of the bin at the cut, in arrival order */
-
-static __shared__ unsigned digit_count[TOPK_V1_DIGITS];
-static __shared__ unsigned segment_above[TOPK_V1_MOST_WAVES]; /* keys above the cut in each wave's segment */
-static __shared__ unsigned segment_ties[TOPK_V1_MOST_WAVES];  /* keys at the cut */
-static __shared__ unsigned chosen_digit;
-static __shared__ unsigned chosen_places; /* places of the answer that are left for the chosen digit's keys */
-static __shared__ unsigned chosen_count;  /* keys of the chosen digit */
-static __shared__ unsigned bin_low;       /* smallest and largest key of the coarse bin at the cut */
-static __shared__ unsigned bin_high;
-static __shared__ unsigned n_candidates;
-
-/* One row, as every thread sees it. */
-struct topk_v1_row {
-    const float *scores;
-    unsigned     n;    /* valid length */
-    unsigned     topk;
+/* A row's part of the workspace; its segments follow. */
+struct topk_v1_kept {
+    unsigned threshold;
+    unsigned count[TOPK_V1_MOST_SPLITS];
+    unsigned unused[63];
 };
 
-/* Where the cut lies. */
-struct topk_v1_cut {
-    unsigned key;  /* every larger key is selected */
-    unsigned ties; /* so many keys equal to it are selected, lowest indices first */
-};
-
-/* Keys that may still be the cut's: low <= key <= high. */
-struct topk_v1_interval {
-    unsigned low;
-    unsigned high;
-    unsigned places; /* places left for them, 1 <= places <= count */
-    unsigned count;
-};
-
-/* The order of the scores as unsigned integers: larger is better; both zeros are one key. */
-PORT_INLINE unsigned full_key(unsigned bits)
+PORT_INLINE topk_v1_kept *kept_of_row(void *workspace, unsigned row, unsigned splits)
 {
-    if ((bits << 1) == 0) bits = 0;
-    return bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);
+    const unsigned long long bytes = sizeof(topk_v1_kept) + (unsigned long long)splits * sizeof(topk_v1_segment);
+    return reinterpret_cast<topk_v1_kept *>(static_cast<char *>(workspace) + row * bytes);
 }
 
-/* The magnitude of a float32, rounded to nearest even as fp16 bits. Integers only, so that all devices agree. It never
- * decreases as the magnitude's bits increase, and NaNs stay at or above infinity: that makes coarse bins intervals of
- * full keys, which everything below relies on. */
-PORT_INLINE unsigned half_magnitude(unsigned magnitude)
+PORT_INLINE topk_v1_segment *segment_of(topk_v1_kept *kept, unsigned split)
 {
-    if (magnitude >= 0x7f800000u) return 0x7c00u | ((magnitude >> 13) & 0x3ffu);
-    if (magnitude >= 0x477ff000u) return 0x7c00u; /* 65520 and beyond round to infinity */
-    if (magnitude >= 0x38800000u) return (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-    if (magnitude < 0x33000000u) return 0; /* below half of the smallest fp16 denormal */
-    const unsigned shift = 126u - (magnitude >> 23);
-    const unsigned mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-    return (mantissa + (1u << (shift - 1)) - 1u + ((mantissa >> shift) & 1u)) >> shift;
+    return reinterpret_cast<topk_v1_segment *>(kept + 1) + split;
 }
 
-/* The coarse bin of a full key: 0 .. 255, never decreasing. */
-PORT_INLINE unsigned coarse_bin(unsigned key)
-{
-    const bool     positive = (key >> 31) != 0;
-    const unsigned magnitude = key ^ (positive ? 0x80000000u : 0x7fffffffu);
-    const unsigned half = half_magnitude(magnitude);
-    return (positive ? half | 0x8000u : half ^ 0x7fffu) >> 8;
-}
-
-PORT_INLINE unsigned key_at(const topk_v1_row &row, unsigned i) { return full_key(float_bits(row.scores + i)); }
-
-PORT_INLINE unsigned lane_number() { return thread_number() & (unsigned)(wave_size() - 1); }
-PORT_INLINE unsigned wave_number() { return thread_number() / (unsigned)wave_size(); }
-
-/* Clears what the row needs cleared. A barrier must follow. */
-template <unsigned block> PORT_INLINE void clear_counts()
-{
-    for (unsigned i = thread_number(); i < TOPK_V1_DIGITS; i += block) digit_count[i] = 0;
-    if (thread_number() < TOPK_V1_MOST_WAVES) {
-        segment_above[thread_number()] = 0;
-        segment_ties[thread_number()] = 0;
-    }
-    if (thread_number() == 0) {
-        bin_low = TOPK_V1_KEY_MAX;
-        bin_high = 0;
-        n_candidates = 0;
-    }
-}
-
-template <unsigned block> PORT_INLINE void count_coarse_bins(const topk_v1_row &row)
-{
-    for (unsigned i = thread_number(); i < row.n; i += block) {
-        const unsigned bin = coarse_bin(key_at(row, i));
-        (void)lds_add(&digit_count[bin], 1);
-    }
-}
-
-/* Finds the digit in which place number `places` falls, counting from the highest digit down, and clears digit_count
- * for the next step. The first wave works: each lane sums a run of neighbouring digits, lane 0 the highest. Barriers
- * must stand before and after. */
-PORT_INLINE void choose_digit(unsigned places)
-{
-    if (wave_number() != 0) return;
-    const unsigned run = TOPK_V1_DIGITS / (unsigned)wave_size();
-    const unsigned highest = TOPK_V1_DIGITS - 1 - lane_number() * run;
-    unsigned       sum = 0;
-    for (unsigned j = 0; j < run; j++) sum += digit_count[highest - j];
-    unsigned through = sum; /* keys in the digits of this lane and the lanes below it */
-    for (int distance = 1; distance < wave_size(); distance *= 2) {
-        const unsigned below = wave_shift_up(through, distance);
-        if (lane_number() >= (unsigned)distance) through += below;
-    }
-    unsigned above = through - sum;
-    for (unsigned j = 0; j < run; j++) {
-        const unsigned count = digit_count[highest - j];
-        digit_count[highest - j] = 0;
-        if (above < places && places <= above + count) {
-            chosen_digit = highest - j;
-            chosen_places = places - above;
-            chosen_count = count;
-        }
-        above += count;
-    }
-}
-
-/* The smallest and largest key of coarse bin `bin`, and, if `keep`, its keys into the buffer. A barrier must follow. */
-template <unsigned block> PORT_INLINE void collect_bin(const topk_v1_row &row, unsigned bin, bool keep)
-{
-    unsigned low = TOPK_V1_KEY_MAX;
-    unsigned high = 0;
-    bool     found = false;
-    for (unsigned i = thread_number(); i < row.n; i += block) {
-        const unsigned key = key_at(row, i);
-        if (coarse_bin(key) != bin) continue;
-        found = true;
-        low = key < low ? key : low;
-        high = key > high ? key : high;
-        if (keep) dynamic_lds[lds_add(&n_candidates, 1)] = key;
-    }
-    if (found) {
-        lds_min(&bin_low, low);
-        lds_max(&bin_high, high);
-    }
-}
-
-/* The row's keys within the interval into the buffer, which must hold them. A barrier must follow. */
-template <unsigned block> PORT_INLINE void collect_interval(const topk_v1_row &row, const topk_v1_interval &interval)
-{
-    for (unsigned i = thread_number(); i < row.n; i += block) {
-        const unsigned key = key_at(row, i);
-        if (key >= interval.low && key <= interval.high) dynamic_lds[lds_add(&n_candidates, 1)] = key;
-    }
-}
-
-/* Counts a key of the interval under the next 8 bits of its distance from the lower end. */
-PORT_INLINE void count_digit(const topk_v1_interval &interval, unsigned shift, unsigned key)
-{
-    if (key >= interval.low && key <= interval.high) (void)lds_add(&digit_count[(key - interval.low) >> shift], 1);
-}
-
-/* Narrows the interval to the key at the cut, or until all its keys are selected anyway. The same for all threads. */
+/* What keep_segment() does where too much lies above the threshold; how much is in the buffer then. */
 template <unsigned block>
-PORT_INLINE topk_v1_cut refine_cut(const topk_v1_row &row, topk_v1_interval interval, bool buffered)
+PORT_RARE unsigned absorb_segment(const topk_v1_row row, unsigned begin, unsigned end, unsigned threshold)
 {
-    unsigned n_buffered = interval.count;
-    while (interval.low != interval.high && interval.places != interval.count) {
-        if (!buffered && interval.count <= TOPK_V1_CANDIDATES) {
-            collect_interval<block>(row, interval);
-            block_barrier();
-            buffered = true;
-            n_buffered = interval.count;
-        }
-        const int      bits = 32 - leading_zeros(interval.high - interval.low);
-        const unsigned shift = bits > 8 ? (unsigned)bits - 8 : 0;
-        if (buffered) {
-            for (unsigned i = thread_number(); i < n_buffered; i += block) count_digit(interval, shift, dynamic_lds[i]);
-        } else {
-            for (unsigned i = thread_number(); i < row.n; i += block) count_digit(interval, shift, key_at(row, i));
-        }
-        block_barrier();
-        choose_digit(interval.places);
-        block_barrier();
-        const unsigned low = interval.low + (chosen_digit << shift);
-        const unsigned span = (1u << shift) - 1;
-        interval.high = interval.high - low < span ? interval.high : low + span;
-        interval.low = low;
-        interval.places = chosen_places;
-        interval.count = chosen_count;
-    }
-    topk_v1_cut cut;
-    cut.key = interval.low;
-    /* All keys of an interval that is selected as a whole rank at or above its lower end. */
-    cut.ties = interval.low == interval.high ? interval.places : TOPK_V1_KEY_MAX;
-    return cut;
+    const topk_v1_scores_source source = {row.scores};
+    topk_v1_filter              filter = {threshold, 0, next_key(threshold), 0};
+    absorb<block>(source, begin, end, row.n, row.topk, filter);
+    if (filter.count > TOPK_V1_SEGMENT_KEPT) prune<block>(filter, row.n, row.topk);
+    return filter.count;
 }
 
-/* The wave's segment of the row: whole waves wide, so that lanes read neighbouring scores. The split never shows in
- * the answer. */
-template <unsigned block> PORT_INLINE unsigned segment_begin(const topk_v1_row &row, unsigned wave)
-{
-    const unsigned n_waves = block / (unsigned)wave_size();
-    const unsigned lanes = (unsigned)wave_size();
-    const unsigned width = (row.n / n_waves / lanes + 1) * lanes;
-    const unsigned long long begin = (unsigned long long)wave * width;
-    return begin < row.n ? (unsigned)begin : row.n;
-}
-
-/* A barrier must follow. */
-template <unsigned block> PORT_INLINE void count_segments(const topk_v1_row &row, const topk_v1_cut &cut)
-{
-    const unsigned end = segment_begin<block>(row, wave_number() + 1);
-    unsigned       above = 0;
-    unsigned       ties = 0;
-    for (unsigned i = segment_begin<block>(row, wave_number()) + lane_number(); i < end; i += (unsigned)wave_size()) {
-        const unsigned key = key_at(row, i);
-        above += key > cut.key ? 1 : 0;
-        ties += key == cut.key ? 1 : 0;
-    }
-    if (above != 0) (void)lds_add(&segment_above[wave_number()], above);
-    if (ties != 0) (void)lds_add(&segment_ties[wave_number()], ties);
-}
-
-/* The outputs of one row; either array may be null. */
-struct topk_v1_outputs {
-    int       *page_indices;
-    int       *raw_indices;
-    const int *page_table;
-    unsigned   page_shift;
-};
-
-PORT_INLINE void write_place(const topk_v1_outputs &outputs, unsigned place, unsigned index)
-{
-    if (outputs.raw_indices != nullptr) outputs.raw_indices[place] = (int)index;
-    if (outputs.page_indices != nullptr) {
-        const unsigned page = (unsigned)outputs.page_table[index >> outputs.page_shift];
-        const unsigned within = index & ((1u << outputs.page_shift) - 1);
-        outputs.page_indices[place] = (int)((page << outputs.page_shift) + within);
-    }
-}
-
-PORT_INLINE unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
-
-/* A selected index goes to the place that the number of selected indices before it gives. */
+/* Keeps one segment's keys above the row's threshold; where they are too many for the workspace, the topk best. */
 template <unsigned block>
-PORT_INLINE void write_segments(const topk_v1_row &row, const topk_v1_cut &cut, const topk_v1_outputs &outputs)
+PORT_INLINE void keep_segment(const topk_v1_row &row, topk_v1_kept *kept, unsigned split, unsigned splits)
 {
-    unsigned above = 0; /* keys above the cut before this wave's place in the row, and keys at it */
-    unsigned ties = 0;
-    for (unsigned wave = 0; wave < wave_number(); wave++) {
-        above += segment_above[wave];
-        ties += segment_ties[wave];
-    }
-    const bool no_tie = segment_ties[wave_number()] == 0 || ties >= cut.ties;
-    if (segment_above[wave_number()] == 0 && no_tie) return;
-
-    const unsigned           end = segment_begin<block>(row, wave_number() + 1);
-    const unsigned long long lanes_below = (1ull << lane_number()) - 1;
-    for (unsigned first = segment_begin<block>(row, wave_number()); first < end; first += (unsigned)wave_size()) {
-        const unsigned i = first + lane_number();
-        const unsigned key = i < end ? key_at(row, i) : 0;
-        const bool     at_or_above = i < end && key >= cut.key;
-        const unsigned long long candidates = wave_ballot(at_or_above);
-        if (candidates == 0) continue;
-        const unsigned long long tied = wave_ballot(at_or_above && key == cut.key);
-        const unsigned above_here = above + (unsigned)count_bits(candidates & ~tied & lanes_below);
-        const unsigned ties_here = ties + (unsigned)count_bits(tied & lanes_below);
-        if (at_or_above && (key != cut.key || ties_here < cut.ties))
-            write_place(outputs, above_here + smaller(ties_here, cut.ties), i);
-        above += (unsigned)count_bits(candidates & ~tied);
-        ties += (unsigned)count_bits(tied);
-    }
-}
-
-/* A row that is not longer than topk: all of it, then -1. */
-template <unsigned block> PORT_INLINE void write_short_row(const topk_v1_row &row, const topk_v1_outputs &outputs)
-{
-    for (unsigned place = thread_number(); place < row.topk; place += block) {
-        if (place < row.n) {
-            write_place(outputs, place, place);
-        } else {
-            if (outputs.raw_indices != nullptr) outputs.raw_indices[place] = -1;
-            if (outputs.page_indices != nullptr) outputs.page_indices[place] = -1;
+    const topk_v1_segment_sink sink = {segment_of(kept, split)};
+    if (row.n <= row.topk) return;
+    const unsigned length = (row.n / splits / 4 + 1) * 4;
+    const unsigned begin = smaller(split * length, row.n);
+    const unsigned end = smaller(begin + length, row.n);
+    const unsigned threshold = sample_threshold<block>(row);
+    keep_above<block>(row, begin, end, threshold, sink);
+    block_barrier();
+    unsigned count = n_kept;
+    if (count > TOPK_V1_SEGMENT_KEPT) {
+        count = absorb_segment<block>(row, begin, end, threshold);
+        for (unsigned i = thread_number(); i < count; i += block) {
+            sink.put(i, dynamic_lds[i], dynamic_lds[TOPK_V1_BUFFER + i]);
         }
     }
+    if (thread_number() == 0) kept->count[split] = count;
+    if (thread_number() == 0 && split == 0) kept->threshold = threshold;
 }
 
-template <unsigned block> PORT_INLINE void select_row(const topk_v1_row &row, const topk_v1_outputs &outputs)
+/* All segments' keys, `total` of them, into the buffer: a wave takes a segment at a time. `listed` tells where each one's
+ * begin, and how many they are. A barrier must follow. */
+template <unsigned block> PORT_INLINE void gather_segments(topk_v1_kept *kept, unsigned splits)
+{
+    unsigned greatest = 0;
+    for (unsigned split = wave_number(); split < splits; split += block / (unsigned)wave_size()) {
+        const topk_v1_segment *const segment = segment_of(kept, split);
+        const unsigned               first = listed[split];
+        const unsigned               count = listed[TOPK_V1_MOST_SPLITS + split];
+        for (unsigned i = lane_number(); i < count; i += (unsigned)wave_size()) {
+            const unsigned bits = segment->bits[i];
+            dynamic_lds[first + i] = bits;
+            dynamic_lds[TOPK_V1_BUFFER + first + i] = segment->indices[i];
+            greatest = larger(greatest, full_key(bits));
+        }
+    }
+    greatest = wave_largest(greatest);
+    if (lane_number() == 0) lds_max(&greatest_key, greatest);
+}
+
+/* The same where they are more than the buffer holds. */
+template <unsigned block>
+PORT_RARE void absorb_segments(const topk_v1_row row, topk_v1_kept *kept, unsigned splits, topk_v1_filter *filter)
+{
+    topk_v1_filter own = *filter;
+    for (unsigned split = 0; split < splits; split++) {
+        const topk_v1_kept_source source = {segment_of(kept, split)};
+        absorb<block>(source, 0, kept->count[split], row.n, row.topk, own);
+    }
+    *filter = own;
+}
+
+template <unsigned block>
+PORT_INLINE void merge_segments(const topk_v1_row &row, const topk_v1_outputs &outputs, topk_v1_kept *kept,
+                                unsigned splits)
 {
     if (row.n <= row.topk) {
         write_short_row<block>(row, outputs);
         return;
     }
-    clear_counts<block>();
+    unsigned       total;
+    const unsigned count = thread_number() < splits ? kept->count[thread_number()] : 0;
+    const unsigned threshold = kept->threshold;
+    unsigned       low = next_key(threshold);
+    clear_lds<block>();
+    const unsigned before = block_prefix<block>(count, total);
+    if (thread_number() < splits) {
+        listed[thread_number()] = before;
+        listed[TOPK_V1_MOST_SPLITS + thread_number()] = count;
+    }
     block_barrier();
-    count_coarse_bins<block>(row);
-    block_barrier();
-    choose_digit(row.topk);
-    block_barrier();
-    topk_v1_interval interval;
-    interval.places = chosen_places;
-    interval.count = chosen_count;
-    const bool fits = interval.count <= TOPK_V1_CANDIDATES;
-    collect_bin<block>(row, chosen_digit, fits);
-    block_barrier();
-    interval.low = bin_low;
-    interval.high = bin_high;
-    const topk_v1_cut cut = refine_cut<block>(row, interval, fits);
-    count_segments<block>(row, cut);
-    block_barrier();
-    write_segments<block>(row, cut, outputs);
+    if (total <= TOPK_V1_BUFFER) {
+        gather_segments<block>(kept, splits);
+        block_barrier();
+    } else {
+        topk_v1_filter filter = {threshold, 0, low, 0};
+        absorb_segments<block>(row, kept, splits, &filter);
+        total = filter.count;
+        low = filter.low;
+    }
+    finish_row<block, true>(row, outputs, total, low, threshold, false);
 }
 
-/* The kernel's arguments: struct topk_problem without batch, which is the grid. A length below 0 counts as 0, one
- * beyond max_seq_len as max_seq_len. */
+/* ---- the kernels ---------------------------------------------------------------------------------------------- */
+
+/* The kernels' arguments: struct topk_problem without batch, which is the grid (times splits in topk_v1_split). A length
+ * below 0 counts as 0, one beyond max_seq_len as max_seq_len. */
 #define TOPK_V1_PARAMETERS                                                                                             \
     const float *scores, const int *seq_lens, const int *page_table, int *page_indices, int *raw_indices,              \
-        long long score_stride, long long page_table_stride, int topk, int page_size, int max_seq_len
+        long long score_stride, long long page_table_stride, int topk, int page_size, int max_seq_len,                 \
+        void *workspace, int splits
 
-template <unsigned block> PORT_INLINE void topk_v1_block_main(TOPK_V1_PARAMETERS)
+#define TOPK_V1_ROW(number)                                                                                            \
+    const long long b = (number);                                                                                      \
+    int             n = seq_lens[b];                                                                                   \
+    n = n < 0 ? 0 : n > max_seq_len ? max_seq_len : n;                                                                 \
+    const topk_v1_row row = {scores + b * score_stride, (unsigned)n, (unsigned)topk};
+
+#define TOPK_V1_OUTPUTS                                                                                                \
+    const topk_v1_outputs outputs = {page_indices == nullptr ? nullptr : page_indices + b * topk,                      \
+                                     raw_indices == nullptr ? nullptr : raw_indices + b * topk,                        \
+                                     page_table + b * page_table_stride,                                               \
+                                     31u - (unsigned)leading_zeros((unsigned)page_size)};
+
+extern "C" __global__ void PORT_BLOCK_THREADS(256, 4) topk_v1_narrow(TOPK_V1_PARAMETERS)
 {
-    const long long b = block_number();
-    int             n = seq_lens[b];
-    n = n < 0 ? 0 : n;
-    n = n > max_seq_len ? max_seq_len : n;
-    topk_v1_row row;
-    row.scores = scores + b * score_stride;
-    row.n = (unsigned)n;
-    row.topk = (unsigned)topk;
-    topk_v1_outputs outputs;
-    outputs.page_indices = page_indices == nullptr ? nullptr : page_indices + b * topk;
-    outputs.raw_indices = raw_indices == nullptr ? nullptr : raw_indices + b * topk;
-    outputs.page_table = page_table + b * page_table_stride;
-    outputs.page_shift = (31u - (unsigned)leading_zeros((unsigned)page_size)) & 31u;
-    select_row<block>(row, outputs);
+    TOPK_V1_ROW(block_number())
+    TOPK_V1_OUTPUTS
+    select_in_registers<256, 8>(row, outputs);
+    (void)workspace;
+    (void)splits;
 }
 
-#define TOPK_V1_ARGUMENTS                                                                                              \
-    scores, seq_lens, page_table, page_indices, raw_indices, score_stride, page_table_stride, topk, page_size,         \
-        max_seq_len
-
-extern "C" __global__ void PORT_BLOCK_THREADS(256) topk_v1_256(TOPK_V1_PARAMETERS)
+extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_wide(TOPK_V1_PARAMETERS)
 {
-    topk_v1_block_main<256>(TOPK_V1_ARGUMENTS);
+    TOPK_V1_ROW(block_number())
+    TOPK_V1_OUTPUTS
+    select_in_registers<512, 16>(row, outputs);
+    (void)workspace;
+    (void)splits;
 }
 
-extern "C" __global__ void PORT_BLOCK_THREADS(1024) topk_v1_1024(TOPK_V1_PARAMETERS)
+extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_long(TOPK_V1_PARAMETERS)
 {
-    topk_v1_block_main<1024>(TOPK_V1_ARGUMENTS);
+    TOPK_V1_ROW(block_number())
+    TOPK_V1_OUTPUTS
+    select_long<512>(row, outputs);
+    (void)workspace;
+    (void)splits;
+}
+
+extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_split(TOPK_V1_PARAMETERS)
+{
+    TOPK_V1_ROW(block_number() / (unsigned)splits)
+    keep_segment<512>(row, kept_of_row(workspace, (unsigned)b, (unsigned)splits), block_number() % (unsigned)splits,
+                 (unsigned)splits);
+    (void)page_table, (void)page_indices, (void)raw_indices, (void)page_table_stride, (void)page_size;
+}
+
+extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_merge(TOPK_V1_PARAMETERS)
+{
+    TOPK_V1_ROW(block_number())
+    TOPK_V1_OUTPUTS
+    merge_segments<512>(row, outputs, kept_of_row(workspace, (unsigned)b, (unsigned)splits), (unsigned)splits);
 }

@@ -65,7 +65,7 @@ $(CODE_OBJECTS)/.compilers: FORCE
 	@{ ls /usr/bin/clang++-* /opt/rocm/llvm/bin/clang++ $(CUDA_HOME)/bin/nvcc 2>/dev/null; command -v clang++ nvcc; echo "$(HIP_COMPILERS)"; } >$@.new || :
 	@cmp -s $@.new $@ && rm -f $@.new || mv $@.new $@
 
-$(CODE_OBJECT_STAMPS): $(CODE_OBJECTS)/.%: kernels/topk_v1.hip kernels/port.h kernels/code_object.sh $(CODE_OBJECTS)/.compilers
+$(CODE_OBJECT_STAMPS): $(CODE_OBJECTS)/.%: $(V1_SOURCES) kernels/code_object.sh $(CODE_OBJECTS)/.compilers
 	@echo "aot   $*"
 	$(Q)HIP_COMPILERS="$(HIP_COMPILERS)" sh kernels/code_object.sh $* $(CODE_OBJECTS)
 	@touch $@

@@ -29,7 +29,7 @@ rm -rf "$root/topkcts" "$root/source"
 cp -r "$build/portable/topkcts" "$root/topkcts"
 mkdir -p "$root/source/harness" "$root/source/kernels"
 cp -r harness/gpu harness/status.h harness/status.c "$root/source/harness/"
-cp kernels/topk_v1.hip kernels/port.h kernels/code_object.sh "$root/source/kernels/"
+cp kernels/topk_v1.hip kernels/topk_v1_*.h kernels/port.h kernels/code_object.sh "$root/source/kernels/"
 rm -rf "$root/topkcts/backends" "$root/topkcts/code_objects"
 mkdir -p "$root/topkcts/backends"
 

@@ -108,19 +108,66 @@ Test(topk_v1_check, refuses_overlapping_outputs)
     EXPECT_REFUSED(p.raw_indices = page_table + 3, "overlaps page_table at 0x");
 }
 
-Test(topk_v1_check, plans_by_width)
+static struct topk_v1_plan plan_of(int32_t batch, int32_t width)
 {
     struct topk_problem p = good();
-    p.max_seq_len = TOPK_V1_NARROW_WIDTH;
-    struct topk_v1_plan plan = topk_v1_plan(&p);
-    cr_assert_str_eq(plan.kernel, "topk_v1_256");
-    cr_assert_eq(plan.block, 256u);
-    cr_assert_eq(plan.grid, 2u);
-    cr_assert_eq(plan.dynamic_lds, 16384u);
-    p.max_seq_len++;
-    plan = topk_v1_plan(&p);
-    cr_assert_str_eq(plan.kernel, "topk_v1_1024");
-    cr_assert_eq(plan.block, 1024u);
+    p.batch = batch;
+    p.max_seq_len = width;
+    return topk_v1_plan(&p);
+}
+
+static void expect_one(struct topk_v1_plan plan, const char *kernel, uint32_t grid, uint32_t block)
+{
+    cr_assert_eq(plan.n_launches, 1);
+    cr_assert_eq(plan.splits, 1);
+    cr_assert_str_eq(plan.launches[0].kernel, kernel);
+    cr_assert_eq(plan.launches[0].grid, grid);
+    cr_assert_eq(plan.launches[0].block, block);
+}
+
+Test(topk_v1_check, plans_by_width_and_batch)
+{
+    expect_one(plan_of(2, 0), "topk_v1_narrow", 2, 256);
+    expect_one(plan_of(2, TOPK_V1_NARROW_WIDTH), "topk_v1_narrow", 2, 256);
+    expect_one(plan_of(3, TOPK_V1_NARROW_WIDTH + 1), "topk_v1_wide", 3, 512);
+    expect_one(plan_of(1, TOPK_V1_WIDE_WIDTH), "topk_v1_wide", 1, 512);
+    expect_one(plan_of(1, TOPK_V1_WIDE_WIDTH + 1), "topk_v1_long", 1, 512);
+    expect_one(plan_of(133, 262144), "topk_v1_long", 133, 512);
+    expect_one(plan_of(33, TOPK_V1_ALWAYS_SPLIT - 1), "topk_v1_long", 33, 512);
+    const struct topk_v1_plan split = plan_of(132, TOPK_V1_ALWAYS_SPLIT);
+    cr_assert_eq(split.n_launches, 2);
+    cr_assert_eq(split.splits, 2);
+    cr_assert_str_eq(split.launches[0].kernel, "topk_v1_split");
+    cr_assert_eq(split.launches[0].grid, 264u);
+    cr_assert_str_eq(split.launches[1].kernel, "topk_v1_merge");
+    cr_assert_eq(split.launches[1].grid, 132u);
+    cr_assert_eq(plan_of(1, 65536).splits, 32, "segments do not become shorter than 2048");
+    cr_assert_eq(plan_of(1, INT32_MAX).splits, TOPK_V1_MAX_SPLITS);
+}
+
+Test(topk_v1_check, a_split_row_needs_a_workspace)
+{
+    struct topk_problem p = good();
+    cr_assert_eq(topk_v1_workspace_bytes(&p), 0u);
+    p.batch = 2;
+    p.max_seq_len = 65536;
+    cr_assert_eq(topk_v1_workspace_bytes(&p), 2u * (512 + 32 * 16384));
+    p.max_seq_len = INT32_MAX;
+    p.batch = 132;
+    cr_assert_eq(topk_v1_workspace_bytes(&p), 132u * (512 + 2 * 16384));
+}
+
+Test(topk_v1_check, every_kernel_of_a_plan_is_listed)
+{
+    static const int32_t widths[] = {1, 5000, 20000, 100000};
+    for (size_t i = 0; i < 4; i++) {
+        const struct topk_v1_plan plan = plan_of(1, widths[i]);
+        for (int32_t j = 0; j < plan.n_launches; j++) {
+            size_t k = 0;
+            while (topk_v1_kernels[k].kernel != NULL && strcmp(topk_v1_kernels[k].kernel, plan.launches[j].kernel) != 0) k++;
+            cr_assert_not_null(topk_v1_kernels[k].kernel, "%s", plan.launches[j].kernel);
+        }
+    }
 }
 
 Test(topk_v1_check, the_provider_promises_the_canonical_answer)
@@ -136,7 +183,8 @@ Test(topk_v1_check, the_provider_promises_the_canonical_answer)
     cr_assert_eq(v1->limits[0].value, 4096);
     cr_assert_eq(builtin_v1.place, BUILTIN_SIMULATOR);
     cr_assert_null(builtin_v1.fault);
-    cr_assert_not_null(strstr(builtin_v1.source, "topk_v1_block_main"), "the kernel's own text is its identity");
-    cr_assert_not_null(strstr(topk_v1_port_text, "block_barrier"));
-    cr_assert_eq(strncmp(topk_v1_kernel_text, "/* SPDX-License-Identifier", 26), 0);
+    cr_assert_not_null(strstr(builtin_v1.source, "topk_v1_merge"), "the kernel's own text is its identity");
+    cr_assert_not_null(strstr(topk_v1_texts[0].text, "void PORT_BLOCK_THREADS(512, 2) topk_v1_long("));
+    for (const struct topk_v1_text *part = topk_v1_texts; part->name != NULL; part++)
+        cr_assert_eq(strncmp(part->text, "/* SPDX-License-Identifier", 26), 0, "%s", part->name);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * v1 on the simulator gives the reference's bytes for every input, wave size and order of threads. Inputs stand at the
- * places where the kernel changes its ways: candidate capacity, block width, short rows, special values, ties.
+ * places where the kernels change their ways: buffer, row widths, splits, short rows, special values, ties, and rows that
+ * mislead the sample.
  */
 #include "kernels/simulator/simulator.h"
 #include "kernels/topk_v1.h"
 #include "reference/reference.h"
 
 #include <criterion/criterion.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #define OUTPUT_POISON 0x7abcdef1
 #define GUARD ((size_t)16)
 
-enum { CAPACITY = TOPK_V1_CANDIDATE_CAPACITY };
+enum { CAPACITY = TOPK_V1_BUFFER_KEYS };
 
 static const struct simulator_schedule schedules[] = {
     {32, SIMULATOR_ROUND_ROBIN, 0}, {64, SIMULATOR_ROUND_ROBIN, 0}, {32, SIMULATOR_REVERSED, 0},
@@ -110,8 +112,12 @@ static void expect_reference(const struct rows *r, int n_schedules, bool want_pa
     const size_t n = (size_t)r->batch * (size_t)r->topk;
     int32_t     *page = malloc((n + 2 * GUARD) * sizeof *page);
     int32_t     *raw = malloc((n + 2 * GUARD) * sizeof *raw);
-    cr_assert(page != NULL && raw != NULL);
+    struct topk_problem asked = {.batch = r->batch, .max_seq_len = r->width};
+    const size_t        workspace_bytes = topk_v1_workspace_bytes(&asked);
+    void               *workspace = aligned_alloc(256, workspace_bytes + 256 - workspace_bytes % 256);
+    cr_assert(page != NULL && raw != NULL && workspace != NULL);
     for (int i = 0; i < n_schedules; i++) {
+        memset(workspace, 0x5a + i, workspace_bytes);
         char err[300] = "";
         char where[200];
         (void)snprintf(where, sizeof where, "%s, schedule %d", what, i);
@@ -129,6 +135,7 @@ static void expect_reference(const struct rows *r, int n_schedules, bool want_pa
             .topk = r->topk,
             .page_size = r->page_size,
             .max_seq_len = r->width,
+            .workspace = workspace,
         };
         simulator_set_schedule(&schedules[i]);
         cr_assert_eq(topk_v1_launch_simulator(&problem, err, sizeof err), 0, "%s: %s", where, err);
@@ -138,6 +145,7 @@ static void expect_reference(const struct rows *r, int n_schedules, bool want_pa
     }
     free(page);
     free(raw);
+    free(workspace);
 }
 
 static void expect_row(int32_t n, int32_t topk, uint32_t (*bits)(int32_t i), int n_schedules, const char *what)
@@ -224,12 +232,91 @@ Test(topk_v1_selection, around_the_candidate_capacity)
     }
 }
 
+/* On both sides of every width at which another kernel takes over, for one block a row and for several. */
+Test(topk_v1_selection, around_every_width)
+{
+    static const int32_t widths[] = {TOPK_V1_NARROW_WIDTH, TOPK_V1_WIDE_WIDTH, 4 * TOPK_V1_WIDE_WIDTH};
+    for (size_t i = 0; i < 3; i++) {
+        for (int32_t step = -1; step < 3; step++) {
+            expect_row(widths[i] + step, 512, normal_like, 2, "normal");
+            expect_row(widths[i] + step, 1024, two_values, 1, "two values");
+            expect_row(widths[i] + step, 1, specials, 1, "specials");
+        }
+    }
+}
+
+Test(topk_v1_selection, every_pattern_in_split_rows)
+{
+    for (size_t p = 0; p < N_PATTERNS; p++) {
+        expect_row(40000, 512, patterns[p].bits, 2, patterns[p].name);
+        expect_row(33001, 1000, patterns[p].bits, 1, patterns[p].name);
+    }
+}
+
+/* The places that the long kernels sample in a row that begins at a multiple of 16 bytes; topk_v1.hip, sample_threshold. */
+static void mark_sampled(int32_t n, int32_t topk, bool *sampled)
+{
+    enum { block = 512 };
+    const uint32_t n_lines = (uint32_t)n / 32;
+    uint32_t       each = 4 * 2048 / block;
+    while (each > 1 && (2 * each * (block / 128) > (uint32_t)(n / topk) || n_lines * 32 < each * block)) each /= 2;
+    const uint32_t steps = each > 4 ? each / 4 : 1;
+    const uint32_t parts = block / 8 * steps;
+    const uint32_t width = n_lines / parts;
+    for (uint32_t part = 0; part < parts; part++) {
+        uint32_t hash = part * 0x9e3779b1u;
+        hash = (hash ^ hash >> 15) * 0x85ebca77u;
+        hash ^= hash >> 13;
+        const uint32_t line = part * width + (uint32_t)((uint64_t)hash * width >> 32);
+        for (uint32_t c = 0; c < 32; c++) sampled[32 * line + c] = true;
+    }
+}
+
+/* Samples that lie: as the row's best (too few are kept, then too few ties), as its worst (too many are kept) in rows
+ * that rise, so that the buffer fills over and over, fall, or are shuffled. */
+static void expect_misled(int32_t batch, int32_t n, int32_t topk)
+{
+    bool *sampled = calloc((size_t)n + 32, sizeof *sampled);
+    cr_assert(sampled != NULL);
+    mark_sampled(n, topk, sampled);
+    for (int32_t kind = 0; kind < 6; kind++) {
+        struct rows r = make_rows(batch, topk, 64, n, 4 - n % 4);
+        char        what[100];
+        for (int32_t b = 0; b < batch; b++) {
+            for (int32_t i = 0; i < n; i++) {
+                const uint32_t value = kind % 3 == 0   ? (uint32_t)i
+                                       : kind % 3 == 1 ? (uint32_t)(n - i)
+                                                       : mixed((uint64_t)i) % (uint32_t)n;
+                const uint32_t lie = kind < 3 ? 0x20000000u : 0x60000000u;
+                row_scores(&r, b)[i] = b % 16 == 0 && sampled[i] ? lie + value % 7 : 0x3f800000u + value;
+            }
+        }
+        if (batch > 1) r.lengths[1] = topk + 1;
+        (void)snprintf(what, sizeof what, "misled, kind %d, batch %d, n %d, topk %d", kind, batch, n, topk);
+        expect_reference(&r, 1, true, true, what);
+        free_rows(&r);
+    }
+    free(sampled);
+}
+
+Test(topk_v1_selection, samples_that_lie)
+{
+    expect_misled(1, 20000, 512);  /* one block */
+    expect_misled(1, 20001, 1024);
+    expect_misled(1, 40000, 512);  /* split */
+    expect_misled(1, 65536, 1024);
+    expect_misled(1, 262144, 7);
+    expect_misled(133, 32768, 100); /* too many rows to split */
+}
+
 Test(topk_v1_selection, every_topk_class)
 {
     static const int32_t topks[] = {1, 2, 7, 31, 32, 33, 63, 64, 65, 255, 256, 257, 511, 512, 513, 777, 1023, 1024};
     for (size_t i = 0; i < sizeof topks / sizeof topks[0]; i++) {
         expect_row(1500, topks[i], normal_like, 2, "normal");
         expect_row(1500, topks[i], specials, 2, "specials");
+        expect_row(9000, topks[i], normal_like, 1, "normal, long");
+        expect_row(5000, topks[i], specials, 1, "specials, wide");
         expect_row(topks[i] + 1, topks[i], any_bits, 2, "one more than topk");
         expect_row(topks[i], topks[i], any_bits, 2, "exactly topk");
         expect_row(topks[i] - 1, topks[i], any_bits, 2, "one less than topk");
@@ -273,27 +360,26 @@ Test(topk_v1_selection, batches_strides_pages_and_outputs)
     }
 }
 
+/* The same in long rows, one block a row and several; rows of all alignments. */
+Test(topk_v1_selection, ragged_long_batches)
+{
+    static const int32_t widths[] = {9001, 33003};
+    for (size_t i = 0; i < 2; i++) {
+        struct rows r = make_rows(11, 300, 64, widths[i], 2 + (int64_t)i);
+        for (int32_t b = 0; b < r.batch; b++) {
+            for (int32_t j = 0; j < r.width; j++) row_scores(&r, b)[j] = patterns[b].bits(j + 10000 * b);
+        }
+        const int32_t lengths[] = {r.width, 0, -1, INT32_MIN, r.width + 1, INT32_MAX, 300, 301, 2053, 8191, r.width - 1};
+        memcpy(r.lengths, lengths, sizeof lengths);
+        expect_reference(&r, 3, true, true, "long batch");
+        free_rows(&r);
+    }
+}
+
 Test(topk_v1_selection, a_width_of_nothing)
 {
     struct rows r = make_rows(2, 5, 64, 0, 0);
     r.lengths[1] = 7;
     expect_reference(&r, N_SCHEDULES, true, true, "empty");
-    free_rows(&r);
-}
-
-/* Coarse bins must be intervals of the order: neighbours of every fp16 rounding edge, both signs. */
-Test(topk_v1_selection, coarse_bin_edges)
-{
-    struct rows r = make_rows(64, 100, 64, 1024, 3);
-    for (int32_t b = 0; b < r.batch; b++) {
-        for (int32_t j = 0; j < r.width; j++) {
-            /* The middle between two fp16 values near a bin's lower end, and its neighbours. */
-            const uint32_t bin = mixed((uint64_t)b) % 124;
-            const uint32_t half_edge = 0x38000000u + (bin << 21);
-            const uint32_t magnitude = half_edge - 0x1000u + mixed((uint64_t)b * 1024 + (uint64_t)j) % 5 - 2;
-            row_scores(&r, b)[j] = magnitude | (b % 2 != 0 ? 0x80000000u : 0u);
-        }
-    }
-    expect_reference(&r, 2, true, true, "edges");
     free_rows(&r);
 }

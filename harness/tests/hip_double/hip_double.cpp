@@ -113,7 +113,15 @@ double clock_ms()
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-void run_kernel(const std::string &name, topk_problem problem)
+const topk_v1_launch *planned_kernel(const std::string &name)
+{
+    for (const topk_v1_launch *planned = topk_v1_kernels; planned->kernel != nullptr; planned++)
+        if (name == planned->kernel)
+            return planned;
+    return nullptr;
+}
+
+void run_kernel(const topk_v1_launch &launch, const topk_problem &problem, int32_t splits)
 {
     char cause[512] = "";
     const char *dead = setting("HIP_DOUBLE_DEAD", "");
@@ -124,8 +132,8 @@ void run_kernel(const std::string &name, topk_problem problem)
             std::fclose(mark);
         return;
     }
-    if (topk_v1_launch_simulator(&problem, cause, sizeof cause) != 0) {
-        std::fprintf(stderr, "HIP test double: %s: %s\n", name.c_str(), cause);
+    if (topk_v1_simulate(&problem, &launch, splits, cause, sizeof cause) != 0) {
+        std::fprintf(stderr, "HIP test double: %s: %s\n", launch.kernel, cause);
         sticky = hipErrorLaunchFailure;
     }
 }
@@ -367,7 +375,7 @@ hipError_t hipModuleUnload(hipModule_t handle)
 
 hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t, const char *name)
 {
-    if (std::strcmp(name, "topk_v1_256") != 0 && std::strcmp(name, "topk_v1_1024") != 0)
+    if (planned_kernel(name) == nullptr)
         return hipErrorNotFound;
     *function = reinterpret_cast<hipFunction_t>(new kernel{name}); // a handful a process; the process ends
     return sticky;
@@ -376,11 +384,11 @@ hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t, const char
 hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attribute, hipFunction_t function)
 {
     switch (attribute) {
-    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = 1304; return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = 14000; return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = 0; return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_NUM_REGS: *value = 39; return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = reinterpret_cast<kernel *>(function)->name == "topk_v1_256" ? 256 : 1024;
+        *value = static_cast<int>(planned_kernel(reinterpret_cast<kernel *>(function)->name)->block);
         return hipSuccess;
     default: return hipErrorInvalidValue;
     }
@@ -404,11 +412,14 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid, unsigned
     p.topk = *static_cast<int32_t *>(arguments[7]);
     p.page_size = *static_cast<int32_t *>(arguments[8]);
     p.max_seq_len = *static_cast<int32_t *>(arguments[9]);
-    p.batch = static_cast<int32_t>(grid);
-    const struct topk_v1_plan plan = topk_v1_plan(&p);
-    if (name != plan.kernel || block != plan.block || dynamic_lds != plan.dynamic_lds)
+    p.workspace = *static_cast<void **>(arguments[10]);
+    const int32_t         splits = *static_cast<int32_t *>(arguments[11]);
+    const topk_v1_launch *planned = planned_kernel(name);
+    if (block != planned->block || dynamic_lds != planned->dynamic_lds)
         return hipErrorInvalidConfiguration;
-    return enqueue(handle, [=] { run_kernel(name, p); });
+    topk_v1_launch launch = *planned;
+    launch.grid = grid;
+    return enqueue(handle, [=] { run_kernel(launch, p, splits); });
 }
 
 } // extern "C"
