@@ -62,6 +62,18 @@ PORT_INLINE unsigned hashed(unsigned x)
 /* An order of bits like that of keys, with two zeroes, in two operations. */
 PORT_INLINE int signed_order(unsigned bits) { return (int)(bits ^ ((unsigned)((int)bits >> 31) & 0x7fffffffu)); }
 
+/* The largest of four scores, in signed_order(). */
+PORT_INLINE int largest_of_vector(const port_vector &bits)
+{
+    const int x = signed_order(bits.x);
+    const int y = signed_order(bits.y);
+    const int z = signed_order(bits.z);
+    const int w = signed_order(bits.w);
+    const int xy = x > y ? x : y;
+    const int zw = z > w ? z : w;
+    return xy > zw ? xy : zw;
+}
+
 /* The threshold of a row from samples: lines of 32 neighbours, one in every equal part of the row, of which each goes to
  * eight threads. A group's threads have lines from all over the row, so that rows that rise or fall sample well. 0 for a
  * row that is short enough to be kept whole. Clears what the kernels count in. Ends with a barrier. */
@@ -97,14 +109,10 @@ template <unsigned block> PORT_INLINE unsigned sample_threshold(const topk_v1_ro
     PORT_UNROLL
     for (unsigned step = 0; step < most; step++) {
         if (step >= steps) break;
-        const int x = signed_order(read[step].x);
-        const int y = each > 1 ? signed_order(read[step].y) : x;
-        const int z = each > 2 ? signed_order(read[step].z) : x;
-        const int w = each > 2 ? signed_order(read[step].w) : x;
-        const int xy = x > y ? x : y;
-        const int zw = z > w ? z : w;
-        const int four = xy > zw ? xy : zw;
-        greatest = four > greatest ? four : greatest;
+        if (each < 2) read[step].y = read[step].x;
+        if (each < 4) read[step].z = read[step].w = read[step].x;
+        const int largest = largest_of_vector(read[step]);
+        greatest = largest > greatest ? largest : greatest;
     }
     unsigned key = (unsigned)greatest ^ 0x80000000u;
     PORT_UNROLL
@@ -135,9 +143,10 @@ PORT_INLINE void keep_of_vector(const port_vector &bits, unsigned index, int thr
     if (w) sink.put(slot + through_z, bits.w, index + 3);
 }
 
-/* Hands the scores of row[begin, end) above the threshold to the sink; returns the largest of what the thread saw, above
- * the threshold or not. All as signed integers: beyond zero on one side, floats order like their bits (flip 0), or, below
- * a negative threshold, the other way round (flip 0x7fffffff). */
+/* Hands the scores of row[begin, end) above the threshold to the sink. As signed integers, scores above a threshold that
+ * is not negative order like their bits (flip 0); with a negative one the flipped bits tell what is above it, but not how
+ * that is ordered (flip 0x7fffffff). Returns the largest that the thread saw, in signed_order(); with flip 0 only if that
+ * is not negative. */
 template <unsigned block, unsigned flip, typename Sink>
 PORT_INLINE int keep_above_bits(const topk_v1_row &row, unsigned begin, unsigned end, int threshold, const Sink &sink)
 {
@@ -152,8 +161,8 @@ PORT_INLINE int keep_above_bits(const topk_v1_row &row, unsigned begin, unsigned
     if (thread_number() < head + (end - tail)) {
         const unsigned    i = thread_number() < head ? begin + thread_number() : tail + thread_number() - head;
         const port_vector one = {float_bits(scores + i), 0x80000000u ^ flip, 0x80000000u ^ flip, 0x80000000u ^ flip};
-        largest = (int)(one.x ^ flip);
-        if (largest > threshold) keep_of_vector<flip>(one, i, threshold, sink);
+        largest = signed_order(one.x);
+        if ((int)(one.x ^ flip) > threshold) keep_of_vector<flip>(one, i, threshold, sink);
     }
     const float *at = scores + body + 4 * thread_number();
     for (unsigned v = thread_number(); v < n_vectors; v += together * block, at += 4 * together * block) {
@@ -174,7 +183,8 @@ PORT_INLINE int keep_above_bits(const topk_v1_row &row, unsigned begin, unsigned
             const int xy = x > y ? x : y;
             const int zw = z > w ? z : w;
             const int most = xy > zw ? xy : zw;
-            largest = most > largest ? most : largest;
+            const int greatest = flip == 0 ? most : largest_of_vector(four[q]);
+            largest = greatest > largest ? greatest : largest;
             if (most > threshold && (whole || v + q * block < n_vectors)) hits |= 1u << q;
         }
         for (; hits != 0; hits &= hits - 1) { /* few: read once more, from near by */
@@ -190,14 +200,13 @@ PORT_INLINE int keep_above_bits(const topk_v1_row &row, unsigned begin, unsigned
 template <unsigned block, typename Sink>
 PORT_INLINE void keep_above(const topk_v1_row &row, unsigned begin, unsigned end, unsigned threshold, const Sink &sink)
 {
-    unsigned greatest;
-    if (threshold >= 0x80000000u) {
-        const int largest = keep_above_bits<block, 0>(row, begin, end, (int)(threshold ^ 0x80000000u), sink);
-        greatest = largest < 0 ? 0 : full_key((unsigned)largest);
-    } else {
-        const int largest = keep_above_bits<block, 0x7fffffff>(row, begin, end, (int)(~threshold ^ 0x7fffffffu), sink);
-        greatest = full_key((unsigned)largest ^ 0x7fffffffu);
-    }
+    int largest;
+    if (threshold >= 0x80000000u)
+        largest = keep_above_bits<block, 0>(row, begin, end, (int)(threshold ^ 0x80000000u), sink);
+    else
+        largest = keep_above_bits<block, 0x7fffffff>(row, begin, end, (int)(~threshold ^ 0x7fffffffu), sink);
+    unsigned greatest = (unsigned)largest ^ 0x80000000u;
+    greatest += greatest == 0x7fffffffu ? 1u : 0u; /* the other zero */
     greatest = wave_largest(greatest);
     if (lane_number() == 0) lds_max(&greatest_key, greatest);
 }

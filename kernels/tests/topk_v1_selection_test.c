@@ -376,6 +376,24 @@ Test(topk_v1_selection, ragged_long_batches)
     }
 }
 
+/* Short rows of long widths, whose threshold is negative or none. */
+Test(topk_v1_selection, every_pattern_in_short_rows_of_long_widths)
+{
+    static const int32_t lengths[] = {100, 513, 2049, 2303, 2305, 4097, 5000, 8193};
+    static const int32_t topks[] = {1, 99, 512, 1000};
+    for (size_t t = 0; t < 4; t++) {
+        for (size_t p = 0; p < N_PATTERNS; p++) {
+            struct rows r = make_rows(8, topks[t], 64, 9000, 4 * (int64_t)t);
+            for (int32_t b = 0; b < r.batch; b++) {
+                for (int32_t j = 0; j < r.width; j++) row_scores(&r, b)[j] = patterns[p].bits(j + 10000 * b);
+            }
+            memcpy(r.lengths, lengths, sizeof lengths);
+            expect_reference(&r, 1, true, true, patterns[p].name);
+            free_rows(&r);
+        }
+    }
+}
+
 Test(topk_v1_selection, a_width_of_nothing)
 {
     struct rows r = make_rows(2, 5, 64, 0, 0);
