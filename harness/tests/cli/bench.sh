@@ -104,5 +104,5 @@ double=$BUILD/harness/tests/hip_double/libamdhip64.so
 [ -e "$double" ] || exit 0
 expect 0 env LD_PRELOAD="$double" XDG_CACHE_HOME="$PWD/cache" "$TOPKCTS" bench --provider v1 --device hip:0 --batch 1 --length 2048 --topk 64 --pattern plateau --db hip.db
 prints "microseconds of a launch on the device"
-[ "$(query hip.db "select count(*) from results where provider = 'v1' and verdict = 'pass' and kernel_us_p50 > 0 and path = 'topk_v1_256'")" = 1 ] || fail "v1 on the double"
+[ "$(query hip.db "select count(*) from results where provider = 'v1' and verdict = 'pass' and kernel_us_p50 > 0 and path = 'topk_v1_narrow'")" = 1 ] || fail "v1 on the double"
 exit 0

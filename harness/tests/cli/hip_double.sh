@@ -42,8 +42,8 @@ expect 3 with_hip "$TOPKCTS" run 'forced-fallback/*' --device hip:0 --db skip.db
     fail "no skip names the missing origin"
 
 # More LDS than the device has: refused, and explained.
-expect 1 with_hip env HIP_DOUBLE_LDS=16384 "$TOPKCTS" run 'wave-widths/topk=33,length=160*' --device hip:0 --db lds.db --fail-fast
-[ "$(query lds.db "select count(*) from results where verdict = 'fail' and reason like '%needs 17688 bytes of LDS (1304 static + 16384 dynamic)%'")" -ge 1 ] ||
+expect 1 with_hip env HIP_DOUBLE_LDS=8192 "$TOPKCTS" run 'wave-widths/topk=33,length=160*' --device hip:0 --db lds.db --fail-fast
+[ "$(query lds.db "select count(*) from results where verdict = 'fail' and reason like '%needs 14000 bytes of LDS (14000 static + 0 dynamic)%'")" -ge 1 ] ||
     fail "the refusal does not explain itself"
 
 # A device fault is a crash; the process is replaced and the run goes on; the device is asked for a known answer.
