@@ -173,7 +173,9 @@ void literal_write_score(uint32_t bits, char text[LITERAL_SCORE_BYTES])
             snprintf(text, LITERAL_SCORE_BYTES, "%.6g", (double)value);
             again = strtof(text, NULL);
         }
-        if (magnitude > FLOAT_BITS_PLUS_INFINITY || memcmp(&again, &value, sizeof value) != 0 ||
+        uint32_t again_bits = 0;
+        memcpy(&again_bits, &again, sizeof again_bits);
+        if (magnitude > FLOAT_BITS_PLUS_INFINITY || again_bits != bits ||
             strchr(text, 'e') != NULL) {
             snprintf(text, LITERAL_SCORE_BYTES, "0x%08x", (unsigned)bits);
         }

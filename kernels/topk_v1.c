@@ -208,6 +208,6 @@ struct topk_v1_plan topk_v1_plan(const struct topk_problem *problem)
 size_t topk_v1_workspace_bytes(const struct topk_problem *problem)
 {
     const int32_t splits = splits_of(problem);
-    const size_t  segment = 2 * TOPK_V1_SEGMENT_KEYS * sizeof(uint32_t);
+    const size_t  segment = (size_t)2 * TOPK_V1_SEGMENT_KEYS * sizeof(uint32_t);
     return splits == 1 ? 0 : (size_t)problem->batch * (128 * sizeof(uint32_t) + (size_t)splits * segment);
 }

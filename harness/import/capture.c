@@ -251,7 +251,7 @@ static enum status read_integers(struct reading_capture *reading, enum role role
         return wrong_shape(reading, role, "of an integer type");
     if (tensor_read(tensor, &elements, reading->err))
         return reading->err->status;
-    *out = malloc((size_t)(n + 1) * sizeof **out);
+    *out = calloc((size_t)(n + 1), sizeof **out);
     if (!*out)
         error_no_memory(reading->err);
     for (int64_t i = 0; *out && i < n && fits; i++) {

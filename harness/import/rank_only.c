@@ -73,8 +73,10 @@ enum status capture_rank_only(struct case_inputs *inputs, struct error *err)
     size_t    width = (size_t)inputs->max_seq_len;
     uint32_t *magnitudes = malloc((width + 1) * sizeof *magnitudes);
     uint32_t *ranks = malloc((width + 1) * sizeof *ranks);
-    if (!magnitudes || !ranks)
+    if (!magnitudes || !ranks) {
         error_no_memory(err);
+        goto out;
+    }
     for (int32_t row = 0; row < inputs->batch && !err->status; row++) {
         uint32_t *scores = inputs->scores + (int64_t)row * inputs->score_stride;
         int32_t   told = inputs->seq_lens[row];
@@ -86,6 +88,7 @@ enum status capture_rank_only(struct case_inputs *inputs, struct error *err)
         for (int64_t column = n; column < inputs->score_stride; column++)
             scores[column] = FLOAT_BITS_PLUS_INFINITY;
     }
+out:
     free(magnitudes);
     free(ranks);
     return err->status;

@@ -33,8 +33,10 @@ static bool from_double(uint64_t wide, uint32_t *bits)
     }
     float  narrow = (float)value;
     double again = narrow;
+    uint64_t again_bits;
     memcpy(bits, &narrow, sizeof *bits);
-    return memcmp(&again, &value, sizeof again) == 0;
+    memcpy(&again_bits, &again, sizeof again_bits);
+    return again_bits == wide;
 }
 
 const char *score_type_text(const struct tensor *tensor)

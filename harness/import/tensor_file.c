@@ -234,7 +234,7 @@ enum status tensor_read(const struct tensor *tensor, void **elements, struct err
         return error_set(err, STATUS_USAGE, "%s: tensor '%s' is %s: more than the %lld MiB that are read; cut it down first",
                          tensor->file, tensor->name, text, (long long)(TENSOR_MAX_BYTES >> 20));
     size_t         bytes = (size_t)n * (size_t)tensor->element_bytes;
-    unsigned char *read = malloc(bytes + 1), *ordered = NULL;
+    unsigned char *read = calloc(bytes + 1, 1), *ordered = NULL;
     if (!read)
         return error_no_memory(err);
     if (read_bytes(tensor, read, bytes, err))
