@@ -242,6 +242,9 @@ def add_values(program, cases):
             scores = numpy.load(os.path.join(folder, "scores.npy"), mmap_mode="r")
             lengths = numpy.load(os.path.join(folder, "seq_lens.npy"))
             for failure in case["failures"]:
+                row = failure["row"]
+                if row >= len(lengths) or lengths[row] != failure["length"]:
+                    continue  # of another launch, with other inputs than those made here
                 values = numpy.asarray(scores[failure["row"]][:lengths[failure["row"]]])
                 order = numpy.lexsort((numpy.arange(len(values)), -values))
                 low = max(0, failure["topk"] - 24)

@@ -36,4 +36,9 @@ assert any(c["failures"] for c in cases.values()), "no failing row is told"
 END
 # Made again over old pages, with nothing left of them.
 "$TOPKCTS" report --db t.db --html out >/dev/null 2>&1 || fail "the second time it ended with $?"
+# A row that failed in another launch than the case's own, which has no such row: told, without a picture.
+"$TOPKCTS" run 'graph-replays/topk=512,length=2049*' --provider faulty/tie-highest --db other.db >/dev/null 2>&1
+[ "$(sqlite3 other.db 'select count(*) from row_failures f join results r using (run, case_name) where f.row >= r.batch')" -ge 1 ] ||
+    fail "no row beyond the case's own failed"
+"$TOPKCTS" report --db other.db --html other >/dev/null 2>err || fail "a row of another launch: $?, $(cat err)"
 exit 0
