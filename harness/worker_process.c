@@ -160,6 +160,7 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
         error_set(err, STATUS_BOOKS, "a worker cannot be started: %s", strerror(errno));
         goto done;
     }
+    signal(SIGPIPE, SIG_IGN); /* an order to a worker that is gone is answered by its end */
     fflush(NULL);
     pid_t parent = getpid();
     worker->pid = fork();

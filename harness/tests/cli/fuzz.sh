@@ -45,6 +45,9 @@ expect 1 "$TOPKCTS" fuzz --provider "$plugins/changes_path.so" --seed 1 --count 
 # A launch that does not end.
 expect 1 "$TOPKCTS" fuzz --provider "$plugins/hang_in_launch.so" --seed 1 --count 3 --timeout 1 --fail-fast
 prints "timeout, level none: in a launch: no end"
+# A worker that is gone when its next order comes is a crash of its provider, not the end of the search.
+expect 1 "$TOPKCTS" fuzz --provider "$plugins/dies_between_launches.so" --seed 1 --count 100
+prints "not ok: "
 # A provider that does not open, or refuses everything.
 expect 1 "$TOPKCTS" fuzz --provider "$plugins/open_fails.so" --count 10
 expect 3 "$TOPKCTS" fuzz --provider "$plugins/supports_nothing.so" --seed 1 --count 10
