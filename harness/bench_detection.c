@@ -2,6 +2,7 @@
 /* Time to detection; see bench_detection.h. Judges by what the run itself reports, not by its exit code. */
 #include "harness/bench_detection.h"
 
+#include "harness/clock.h"
 #include "kernels/builtin.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FOUND_BYTES = 64 };
@@ -84,21 +84,14 @@ static bool read_found(const char *path, char found[FOUND_BYTES])
     return found[0] != '\0';
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static enum status detect(const char *provider, double *seconds, char found[FOUND_BYTES], struct error *err)
 {
     struct scratch scratch = {0};
     if (make_scratch(&scratch, err))
         return err->status;
-    double begin = seconds_now();
+    double begin = clock_seconds();
     run(provider, &scratch, err);
-    *seconds = seconds_now() - begin;
+    *seconds = clock_seconds() - begin;
     read_found(scratch.results, found);
     nftw(scratch.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     return err->status;

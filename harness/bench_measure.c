@@ -3,6 +3,7 @@
 #include "harness/bench.h"
 
 #include "harness/claims.h"
+#include "harness/clock.h"
 #include "harness/guarded.h"
 #include "harness/provider_call.h"
 #include "harness/provider_gpu.h"
@@ -11,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define LONG_REPLAY_US 6000.0
 #define WARM_BYTES ((size_t)1 << 30) /* a graph of warm launches reads no more than this */
@@ -50,13 +50,6 @@ struct bench {
     int64_t                  started_ns;
     int                      turns;
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* ---- saying ---------------------------------------------------------------------------------------------------- */
 
@@ -282,10 +275,10 @@ static double take_sample(struct bench *bench, struct contestant *c, enum bench_
     if (!backend->time_begin) { /* the host */
         if (heat == BENCH_COLD && bench->eviction)
             memset(bench->eviction, (int)bench->cell & 0xff, EVICTION_BYTES);
-        int64_t started = now_ns();
+        int64_t started = clock_ns();
         if (!launch_all(bench, c, heat))
             return -1;
-        return (double)(now_ns() - started) / 1000.0 / launches_of(bench, heat);
+        return (double)(clock_ns() - started) / 1000.0 / launches_of(bench, heat);
     }
     if ((heat == BENCH_COLD && backend->flush_cache(device, stream, &err)) || backend->time_begin(device, stream, &err) ||
         (c->graphs[heat] && backend->graph_launch(device, c->graphs[heat], stream, &err)) ||
@@ -511,7 +504,7 @@ static enum status lay_cell(struct bench *bench, struct error *err)
 /* With --seconds: fewer turns when cells take longer than their share, none when the time is over. */
 static bool has_time(struct bench *bench, size_t n_cells)
 {
-    double total = (double)bench->settings->seconds, spent = (double)(now_ns() - bench->started_ns) / 1e9;
+    double total = (double)bench->settings->seconds, spent = (double)(clock_ns() - bench->started_ns) / 1e9;
     bench->turns = TURNS;
     if (bench->settings->seconds == 0 || bench->cell == 0)
         return true;
@@ -534,7 +527,7 @@ void bench_measure(const struct settings *settings, const struct bench_grid *gri
         n_cells = 0;
     } else
         say(bench, json_pack("{s:s}", "kind", "ready"));
-    bench->started_ns = now_ns();
+    bench->started_ns = clock_ns();
     if (bench->device.host_visible)
         bench->eviction = malloc(EVICTION_BYTES);
     for (bench->cell = 0; bench->cell < n_cells; bench->cell++) {

@@ -6,6 +6,7 @@
  */
 #include "harness/bench.h"
 #include "harness/bench_detection.h"
+#include "harness/clock.h"
 #include "harness/judge.h"
 #include "harness/provider_load.h"
 #include "kernels/simulator/simulator.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { TURNS = 15 };
 
@@ -37,13 +37,6 @@ struct comparison {
     void (*run)(struct material *);
     void (*baseline)(struct material *);
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static int descending(const void *a, const void *b)
 {
@@ -180,13 +173,13 @@ static int ascending(const void *a, const void *b)
 /* Nanoseconds of one call; short ones are repeated so that the clock can tell. */
 static double time_one(void (*run)(struct material *), struct material *m)
 {
-    int64_t started = now_ns();
+    int64_t started = clock_ns();
     int     calls = 0;
     do {
         run(m);
         calls++;
-    } while (now_ns() - started < 300000 && calls < 1000);
-    return (double)(now_ns() - started) / calls;
+    } while (clock_ns() - started < 300000 && calls < 1000);
+    return (double)(clock_ns() - started) / calls;
 }
 
 enum status bench_parts(const struct settings *settings, struct error *err)

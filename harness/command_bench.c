@@ -6,6 +6,7 @@
 #include "harness/bench.h"
 
 #include "harness/command.h"
+#include "harness/interrupts.h"
 #include "harness/project.h"
 #include "harness/provenance.h"
 #include "harness/provider_load.h"
@@ -51,14 +52,6 @@ struct bench_books {
     int    at_cell, at_provider; /* in flight */
     size_t left_out_from;        /* cells that --seconds left out; n_cells: none */
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-}
 
 /* ---- where ----------------------------------------------------------------------------------------------------- */
 
@@ -165,7 +158,7 @@ static char *next_line(struct bench_books *books, bool *in_time)
             return NULL;
         struct pollfd wait = {.fd = books->fd, .events = POLLIN};
         int           ready = poll(&wait, 1, seconds * 1000);
-        if (interrupted)
+        if (interrupts_so_far())
             return NULL;
         if (ready < 0 && errno == EINTR)
             continue;
@@ -393,7 +386,7 @@ static enum status note_end(struct bench_books *books, bool in_time, const char 
     if (!books->is_ready)
         return error_set(err, STATUS_BOOKS, "the process that measures ended before anything was measured: %s",
                          in_time ? cause : "no sign of life");
-    if (interrupted || books->at_cell < 0)
+    if (interrupts_so_far() || books->at_cell < 0)
         return STATUS_OK;
     size_t               p = books->at_provider < 0 ? n : (size_t)books->at_provider;
     struct bench_result *result = bench_answer(&books->answers, (size_t)books->at_cell, p <= n ? p : n);
@@ -485,7 +478,7 @@ static enum status listen(struct bench_books *books, struct error *err)
         free(line);
     }
     bool is_device_fault = err->status == STATUS_FAIL && books->is_ready;
-    stop(books, !in_time || interrupted, cause, sizeof cause);
+    stop(books, !in_time || interrupts_so_far(), cause, sizeof cause);
     if (is_device_fault) {
         fprintf(stderr, "bench: %s\n", err->text);
         *err = (struct error){0};
@@ -518,11 +511,10 @@ static enum status bench_providers(const struct settings *settings, struct error
         books->answers.results[i].verdict = VERDICT_NOTRUN;
     if (store_open(&books->store, books->database, STORE_WRITE, err) || start(books, err))
         goto done;
-    struct sigaction action = {.sa_handler = note_interrupt};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupts_catch();
     if (!listen(books, err) && books->is_ready)
         close_books(books, &exit_code, err);
+    interrupts_release();
 done:
     if (books->fd >= 0)
         close(books->fd);

@@ -322,8 +322,6 @@ enum status command_run(const struct settings *given, struct error *err)
     enum status   exit_code = STATUS_BOOKS;
     if (!books)
         return error_no_memory(err);
-    /* A limit on the size of files (ulimit -f) is a full disk, not a reason to die without a word. */
-    signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away costs the table, not the run's end in the books */
     if (open_books(books, given, err) || begin_or_resume(books, err))
         goto done;

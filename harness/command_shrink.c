@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `topkcts shrink`: a failure becomes a minimal one, as a case with literal inputs and as a C program. */
 #include "harness/claims.h"
+#include "harness/clock.h"
 #include "harness/command.h"
 #include "harness/shrink/shrink_result.h"
 #include "harness/shrink/shrink_setup.h"
@@ -173,7 +174,7 @@ enum status command_shrink(const struct settings *given, struct error *err)
     struct shrinking      shrinking = {.err = err};
     struct shrink_result  result;
     bool                  shown = false;
-    int64_t               started = shrink_now_ms();
+    int64_t               started = clock_ms();
     settings.into = settings.into ? settings.into : "shrunk";
     if (shrink_source_read(&settings, &arena, &source, err))
         goto done;
@@ -199,7 +200,7 @@ enum status command_shrink(const struct settings *given, struct error *err)
     if (search(&shrinking, &source, &before, &shown) ||
         shrink_store(&settings, &shrinking, &story, &arena, &result, err))
         goto done;
-    double seconds = (double)(shrink_now_ms() - started) / 1000;
+    double seconds = (double)(clock_ms() - started) / 1000;
     if (settings.json)
         print_json(&shrinking, &story, &result, shown, seconds);
     else

@@ -2,12 +2,12 @@
 /* Does a device still answer; see device_check.h. */
 #include "harness/device_check.h"
 
+#include "harness/clock.h"
 #include "harness/worker_process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The quickest case that selects at all and asks for nothing special. NULL when the registry has none. */
 static const struct concrete_case *known_answer(const struct registry *registry)
@@ -25,18 +25,11 @@ static const struct concrete_case *known_answer(const struct registry *registry)
     return best;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Waits for a message that is no sign of life. False, with why, when none comes in time. */
 static bool hear(struct worker_process *worker, struct arena *arena, struct message *message, int milliseconds,
                  char *why, size_t why_size)
 {
-    int64_t deadline = now_ms() + milliseconds;
+    int64_t deadline = clock_ms() + milliseconds;
     for (;;) {
         enum worker_news news = worker_listen(worker, arena, message);
         if (news == WORKER_MESSAGE && message->kind != MESSAGE_LAUNCH &&
@@ -46,7 +39,7 @@ static bool hear(struct worker_process *worker, struct arena *arena, struct mess
             worker_cause(worker, why, why_size);
             return false;
         }
-        if (now_ms() > deadline) {
+        if (clock_ms() > deadline) {
             snprintf(why, why_size, "no answer within %d s", milliseconds / 1000);
             return false;
         }

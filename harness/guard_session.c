@@ -2,16 +2,16 @@
 /* Measuring for a guard; see guard_session.h. Start reading at guard_measure(). */
 #include "harness/guard_session.h"
 
+#include "harness/clock.h"
+#include "harness/interrupts.h"
 #include "harness/worker_process.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -22,14 +22,6 @@ enum {
 };
 
 static const char *const arm_names[N_GUARD_ARMS] = {"the base", "the candidate", "the control (a copy of the base)"};
-
-static volatile sig_atomic_t interrupts;
-
-static void count_interrupt(int number)
-{
-    if (++interrupts >= 2)
-        signal(number, SIG_DFL);
-}
 
 /* A session under way. */
 struct measuring {
@@ -43,13 +35,6 @@ struct measuring {
     int64_t                 started_ms;
     struct error           *err;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Ends the session with what happened; the first cause stays. Returns false, for `return stop(...)`. */
 static bool stop(struct measuring *m, enum guard_verdict verdict, const char *format, ...)
@@ -131,14 +116,14 @@ static bool hear(struct measuring *m, enum guard_arm arm, const char *doing, int
                  struct arena *arena, struct message *message)
 {
     struct worker_process *worker = &m->workers[arm];
-    int64_t                deadline = now_ms() + limit_ms;
+    int64_t                deadline = clock_ms() + limit_ms;
     char                   cause[256];
     for (;;) {
         enum worker_news news = worker_listen(worker, arena, message);
         if (news == WORKER_MESSAGE && message->kind == MESSAGE_LAUNCH)
-            deadline = now_ms() + (limit_ms = after_launch_ms);
+            deadline = clock_ms() + (limit_ms = after_launch_ms);
         else if (news == WORKER_MESSAGE && message->kind == MESSAGE_CHECKING)
-            deadline = now_ms() + (limit_ms = PREPARE_MILLISECONDS);
+            deadline = clock_ms() + (limit_ms = PREPARE_MILLISECONDS);
         else if (news == WORKER_MESSAGE)
             return true;
         else if (news == WORKER_GONE) {
@@ -147,9 +132,9 @@ static bool hear(struct measuring *m, enum guard_arm arm, const char *doing, int
             if (worker_was_out_of_memory(worker))
                 return stop(m, GUARD_CANNOT_TELL, "%s was killed for want of memory while %s", arm_names[arm], doing);
             return stop(m, GUARD_FAILED, "%s crashed while %s: %s", arm_names[arm], doing, cause);
-        } else if (interrupts)
+        } else if (interrupts_so_far())
             return stop(m, GUARD_CANNOT_TELL, "interrupted after %zu rounds", m->session->rounds);
-        else if (now_ms() >= deadline)
+        else if (clock_ms() >= deadline)
             return stop(m, GUARD_FAILED, "%s took more than %.0f s while %s", arm_names[arm], (double)limit_ms / 1000,
                         doing);
         else
@@ -205,7 +190,7 @@ static void end_workers(struct measuring *m)
 static bool do_without_copy(struct measuring *m, struct arena *arena)
 {
     struct guard_session *session = m->session;
-    if (!m->copy[0] || m->err->status || interrupts)
+    if (!m->copy[0] || m->err->status || interrupts_so_far())
         return false;
     m->did_without_copy = true;
     session->has_stopped = false;
@@ -292,7 +277,7 @@ static bool choose_samples(struct measuring *m, int64_t start_ms)
     static const int32_t  choices[] = {KERNEL_TIME_MAX_SAMPLES, 9, 5, 3};
     enum { N_CHOICES = sizeof choices / sizeof choices[0], WANTED_ROUNDS = 2 * GUARD_LEAST_ROUNDS };
     struct guard_session *session = m->session;
-    double                left = (double)(session->budget_ms - (now_ms() - m->started_ms)), needed = 0;
+    double                left = (double)(session->budget_ms - (clock_ms() - m->started_ms)), needed = 0;
     int                   i = 0;
     while (i < N_CHOICES - 1 && WANTED_ROUNDS * (round_ms(session, choices[i]) + (double)start_ms) > left)
         i++;
@@ -312,7 +297,7 @@ static bool pilot(struct measuring *m)
     struct guard_session *session = m->session;
     struct arena          arena = {0};
     bool                  went_well = start_all(m, -1, &arena);
-    int64_t               start_ms = now_ms() - m->started_ms;
+    int64_t               start_ms = clock_ms() - m->started_ms;
     for (size_t c = 0; c < session->n_cells && went_well; c++) {
         struct guard_cell *cell = &session->cells[c];
         int32_t            calls = 0;
@@ -331,7 +316,7 @@ static bool pilot(struct measuring *m)
             session->by_device = times.by_device;
         }
         cell->calls = calls;
-        if (went_well && now_ms() - m->started_ms > session->budget_ms)
+        if (went_well && clock_ms() - m->started_ms > session->budget_ms)
             went_well = stop(m, GUARD_CANNOT_TELL, "the pilot alone used up the %.0f s of --seconds, %zu of %zu cells in",
                              (double)session->budget_ms / 1000, c + 1, session->n_cells);
     }
@@ -441,15 +426,15 @@ static void run_rounds(struct measuring *m)
     struct guard_session *session = m->session;
     int64_t               longest = 0;
     while (session->rounds < GUARD_MOST_ROUNDS) {
-        int64_t began = now_ms();
+        int64_t began = clock_ms();
         if (session->rounds > 0 && began - m->started_ms + longest > session->budget_ms)
             break;
         if (!run_round(m, (int32_t)session->rounds))
             return;
-        int64_t took = now_ms() - began;
+        int64_t took = clock_ms() - began;
         longest = took > longest ? took : longest;
         if (session->rounds == 1) {
-            int64_t n = 1 + (session->budget_ms - (now_ms() - m->started_ms)) / (took ? took : 1);
+            int64_t n = 1 + (session->budget_ms - (clock_ms() - m->started_ms)) / (took ? took : 1);
             fprintf(stderr, "guard: %zu cells, a round takes %.1f s, about %lld rounds\n", session->n_cells,
                     (double)took / 1000, (long long)(n > GUARD_MOST_ROUNDS ? GUARD_MOST_ROUNDS : n));
         }
@@ -460,25 +445,9 @@ static void run_rounds(struct measuring *m)
              (double)session->budget_ms / 1000, GUARD_LEAST_ROUNDS);
 }
 
-enum { N_STOP_SIGNALS = 3 };
-static const int stop_signals[N_STOP_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
-
-static void catch_signals(struct sigaction old[N_STOP_SIGNALS])
-{
-    struct sigaction action = {.sa_handler = count_interrupt};
-    interrupts = 0;
-    for (int i = 0; i < N_STOP_SIGNALS; i++) {
-        sigaction(stop_signals[i], NULL, &old[i]);
-        if (stop_signals[i] != SIGHUP || old[i].sa_handler != SIG_IGN) /* nohup stays nohup */
-            sigaction(stop_signals[i], &action, NULL);
-    }
-    signal(SIGPIPE, SIG_IGN);
-}
-
 enum status guard_measure(struct guard_session *session, struct error *err)
 {
-    struct measuring m = {.session = session, .started_ms = now_ms(), .err = err};
-    struct sigaction old[N_STOP_SIGNALS];
+    struct measuring m = {.session = session, .started_ms = clock_ms(), .err = err};
     for (int t = 0; t < 2; t++)
         if (session->targets[t]->load_failure) {
             bool is_ours = session->targets[t]->load_verdict == VERDICT_CRASH || session->targets[t]->load_verdict == VERDICT_TIMEOUT;
@@ -492,13 +461,12 @@ enum status guard_measure(struct guard_session *session, struct error *err)
         error_no_memory(err);
         goto done;
     }
-    catch_signals(old);
+    interrupts_catch();
     make_copy(&m);
     if (pilot(&m))
         run_rounds(&m);
     remove_copy(&m);
-    for (int i = 0; i < N_STOP_SIGNALS; i++)
-        sigaction(stop_signals[i], &old[i], NULL);
+    interrupts_release();
 done:
     free(m.legs);
     free(m.times);

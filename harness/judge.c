@@ -3,28 +3,21 @@
 #include "harness/judge.h"
 
 #include "harness/claims.h"
+#include "harness/clock.h"
 #include "harness/judging.h"
 #include "harness/wave_size.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* The case itself again and again, each time under a schedule that it has not had, for as long as was asked. */
 static void explore(struct judging *judging)
 {
     struct launch_form form = {.what = "exploring"};
-    double             end = seconds_now() + (double)judging->bench->explore_seconds;
+    double             end = clock_seconds() + (double)judging->bench->explore_seconds;
     while (judging->bench->explore_seconds && judging->bench->device->backend->order && !judging_is_decided(judging) &&
-           seconds_now() < end) {
+           clock_seconds() < end) {
         form.turn = judging->turn++;
         judging_launch(judging, &judging->problem, form, COMPARE_REPEAT);
     }

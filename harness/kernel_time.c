@@ -2,13 +2,13 @@
 /* Times of launches by the device's events, or by the wall clock; see kernel_time.h. */
 #include "harness/kernel_time.h"
 
+#include "harness/clock.h"
 #include "harness/provider_call.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Beyond this many bytes of scores a launch takes milliseconds, and its time hardly varies. */
 #define LARGE_BYTES ((size_t)256 << 20)
@@ -77,13 +77,6 @@ static bool end_leg(struct leg *leg, enum verdict verdict, const char *format, .
     return false;
 }
 
-static double wall_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
 static bool launch_once(struct leg *leg)
 {
     char cause[384] = "";
@@ -100,11 +93,11 @@ static bool take_sample(struct leg *leg, int32_t calls, double *microseconds)
     if (leg->order->cold && backend->flush_cache(device, leg->launch.stream, &err))
         return end_leg(leg, VERDICT_ERROR, "%s", err.text);
     if (!leg->times->by_device) {
-        double started = wall_us();
+        int64_t started = clock_ns();
         for (int32_t i = 0; i < calls; i++)
             if (!launch_once(leg))
                 return false;
-        *microseconds = (wall_us() - started) / calls;
+        *microseconds = (double)(clock_ns() - started) / 1e3 / calls;
         return true;
     }
     if (backend->time_begin(device, leg->launch.stream, &err))

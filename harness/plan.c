@@ -3,6 +3,7 @@
 #include "harness/plan.h"
 
 #include "harness/claims.h"
+#include "harness/clock.h"
 #include "harness/code_object.h"
 #include "harness/device.h"
 #include "harness/kernel_source.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LOAD_MILLISECONDS = 10000, LOAD_PROGRAM_MILLISECONDS = 120000, LOAD_GPU_MILLISECONDS = 60000,
@@ -88,13 +88,6 @@ int plan_load_milliseconds(const char *provider, const char *device)
     return device && device_is_gpu(device) ? LOAD_GPU_MILLISECONDS : LOAD_MILLISECONDS;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* The last line that a worker printed, cut from its log; "" when there is none. */
 static const char *last_line(struct worker_process *worker)
 {
@@ -116,8 +109,8 @@ static enum status ask(struct planning *planning, struct target *target)
     if (worker_start(&worker, planning->settings, target->provider, target->device,
                      plan_worker_memory(planning->settings), planning->err))
         return planning->err->status;
-    int64_t deadline = now_ms() + load_ms;
-    while (news == WORKER_NOTHING && now_ms() < deadline) {
+    int64_t deadline = clock_ms() + load_ms;
+    while (news == WORKER_NOTHING && clock_ms() < deadline) {
         struct worker_process *one = &worker;
         news = worker_listen(&worker, &planning->plan->arena, &answer);
         if (news == WORKER_NOTHING)

@@ -2,22 +2,16 @@
 /* Progress on stderr; see progress.h. */
 #include "harness/progress.h"
 
+#include "harness/clock.h"
+
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BAR_WIDTH = 30, BAR_INTERVAL_MS = 100, LINE_INTERVAL_MS = 10000 };
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void progress_begin(struct progress *progress, size_t total)
 {
-    *progress = (struct progress){.is_terminal = isatty(STDERR_FILENO), .total = total, .started_ms = now_ms()};
+    *progress = (struct progress){.is_terminal = isatty(STDERR_FILENO), .total = total, .started_ms = clock_ms()};
     progress->shown_ms = progress->started_ms;
 }
 
@@ -28,7 +22,7 @@ void progress_note(struct progress *progress, enum verdict verdict)
 
 void progress_show(struct progress *progress, size_t done)
 {
-    int64_t now = now_ms();
+    int64_t now = clock_ms();
     if (now - progress->shown_ms < (progress->is_terminal ? BAR_INTERVAL_MS : LINE_INTERVAL_MS))
         return;
     progress->shown_ms = now;

@@ -3,30 +3,14 @@
  * Carrying out a plan; see runner.h. A slot is a place for one worker process. Each turn of the loop listens to every
  * slot, lets time limits expire, and gives free slots the next row. Start reading at runner_run().
  */
+#include "harness/clock.h"
+#include "harness/interrupts.h"
 #include "harness/runner_state.h"
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static volatile sig_atomic_t interrupts;
-
-/* The first lets the cases in flight finish, the second does not, the third is left to the system. */
-static void count_interrupt(int number)
-{
-    if (++interrupts >= 2)
-        signal(number, SIG_DFL);
-}
-
-int64_t runner_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 struct target *runner_target_of(const struct running *running, size_t row)
 {
@@ -148,12 +132,12 @@ static void look_for_reasons_to_stop(struct running *running, int64_t started)
     int64_t limit = running->runner->settings->time_limit;
     if (running->stop)
         return;
-    if (interrupts) {
+    if (interrupts_so_far()) {
         running->stop = true;
         running->runner->interrupted = true;
         running->stop_reason = "interrupted";
         fprintf(stderr, "interrupted: finishing the cases in flight; once more leaves at once\n");
-    } else if (limit && runner_now_ms() - started >= limit * 1000) {
+    } else if (limit && clock_ms() - started >= limit * 1000) {
         running->stop = running->runner->out_of_time = true;
         running->stop_reason = arena_format(&running->runner->plan->arena,
                                             "the run's time limit of %lld s was reached", (long long)limit);
@@ -179,7 +163,7 @@ static bool turn(struct running *running, int64_t started)
     if (busy && !running->err->status)
         worker_wait(workers, n, 100);
     progress_show(&running->progress, running->runner->n_done);
-    return busy > 0 && !running->err->status && interrupts < 2 && !running->runner->out_of_time;
+    return busy > 0 && !running->err->status && interrupts_so_far() < 2 && !running->runner->out_of_time;
 }
 
 /* ---- begin and end -------------------------------------------------------------------------------------------- */
@@ -242,26 +226,10 @@ static void end_rest(struct running *running)
             runner_end_unstarted(running, row, VERDICT_NOTRUN, reason);
 }
 
-enum { N_STOP_SIGNALS = 3 };
-static const int stop_signals[N_STOP_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
-
-static void catch_signals(struct sigaction old[N_STOP_SIGNALS])
-{
-    struct sigaction action = {.sa_handler = count_interrupt};
-    interrupts = 0;
-    for (int i = 0; i < N_STOP_SIGNALS; i++) {
-        sigaction(stop_signals[i], NULL, &old[i]);
-        if (stop_signals[i] != SIGHUP || old[i].sa_handler != SIG_IGN) /* nohup stays nohup */
-            sigaction(stop_signals[i], &action, NULL);
-    }
-    signal(SIGPIPE, SIG_IGN);
-}
-
 enum status runner_run(struct runner *runner, struct error *err)
 {
-    struct running  *running = calloc(1, sizeof *running);
-    struct sigaction old[N_STOP_SIGNALS];
-    int64_t          started = runner_now_ms();
+    struct running *running = calloc(1, sizeof *running);
+    int64_t         started = clock_ms();
     if (!running)
         return error_no_memory(err);
     running->runner = runner;
@@ -269,7 +237,7 @@ enum status runner_run(struct runner *runner, struct error *err)
     running->targets = arena_alloc(&runner->plan->arena, runner->plan->n_targets * sizeof *running->targets);
     make_slots(running);
     make_targets(running);
-    catch_signals(old);
+    interrupts_catch();
     progress_begin(&running->progress, runner->plan->n_rows);
     runner_check_devices(running);
     while (turn(running, started))
@@ -279,8 +247,7 @@ enum status runner_run(struct runner *runner, struct error *err)
             runner_free_worker(running, &running->slots[s], is_busy(&running->slots[s]) ? 0 : CLOSE_MILLISECONDS);
     end_rest(running);
     progress_end(&running->progress);
-    for (int i = 0; i < N_STOP_SIGNALS; i++)
-        sigaction(stop_signals[i], &old[i], NULL);
+    interrupts_release();
     free(running);
     return err->status;
 }

@@ -66,7 +66,6 @@ struct running {
     struct error        *err;
 };
 
-int64_t        runner_now_ms(void);
 struct target *runner_target_of(const struct running *running, size_t row);
 
 /* Counts a verdict of a resumed run as if it had happened in this one. */

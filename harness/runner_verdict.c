@@ -3,6 +3,7 @@
  * From what happened to what counts: expectations, retries, flakiness, giving up; and the one place of the runner that
  * writes verdicts. Start reading at runner_end_row().
  */
+#include "harness/clock.h"
 #include "harness/runner_state.h"
 
 #include <stdarg.h>
@@ -115,7 +116,7 @@ static void finish_row(struct running *running, size_t row, enum verdict verdict
 bool runner_end_row(struct running *running, struct slot *slot, struct row_result *result)
 {
     struct plan_row *planned = &running->runner->plan->rows[slot->row];
-    result->wall_ms = (double)(runner_now_ms() - slot->row_started);
+    result->wall_ms = (double)(clock_ms() - slot->row_started);
     bool again = settle(running, slot->row, result);
     record(running, slot->row, result);
     slot->phase = slot->worker.pid ? PHASE_READY : PHASE_FREE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runner and its workers: orders, messages, time limits, losses; see runner_state.h. */
+#include "harness/clock.h"
 #include "harness/device_check.h"
 #include "harness/runner_state.h"
 
@@ -25,7 +26,7 @@ void runner_free_worker(struct running *running, struct slot *slot, int millisec
 static void set_deadline(struct slot *slot, enum phase phase, int64_t milliseconds)
 {
     slot->phase = phase;
-    slot->deadline = runner_now_ms() + milliseconds;
+    slot->deadline = clock_ms() + milliseconds;
 }
 
 static int64_t limit_ms(int64_t seconds, int64_t fallback_seconds)
@@ -47,7 +48,7 @@ static void tell_case(struct running *running, struct slot *slot)
     snprintf(order->text, sizeof order->text, "%s", running->runner->plan->rows[slot->row].concrete->name);
     worker_tell(&slot->worker, order);
     free(order);
-    slot->case_deadline = runner_now_ms() + limit_ms(settings->case_timeout, CASE_SECONDS);
+    slot->case_deadline = clock_ms() + limit_ms(settings->case_timeout, CASE_SECONDS);
     set_deadline(slot, PHASE_PREPARING, limit_ms(settings->inactivity, PREPARE_SECONDS));
 }
 
@@ -66,7 +67,7 @@ void runner_begin_row(struct running *running, struct slot *slot, size_t row)
     if (slot->phase != PHASE_FREE && slot->target != target)
         runner_free_worker(running, slot, CLOSE_MILLISECONDS);
     slot->row = row;
-    slot->row_started = runner_now_ms();
+    slot->row_started = clock_ms();
     slot->case_deadline = 0;
     slot->target = target;
     if (slot->worker.pid) {
@@ -255,7 +256,7 @@ static void look_at_the_clock(struct running *running, struct slot *slot)
 {
     const struct settings *settings = running->runner->settings;
     const struct target   *target = &running->runner->plan->targets[slot->target];
-    int64_t                now = runner_now_ms();
+    int64_t                now = clock_ms();
     bool                   case_is_over = slot->case_deadline && now > slot->case_deadline;
     char                   what[96];
     if (slot->phase == PHASE_FREE || slot->phase == PHASE_READY || (now <= slot->deadline && !case_is_over))

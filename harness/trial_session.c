@@ -2,6 +2,7 @@
 /* A provider open in a worker, to be given trials; see trial_session.h. */
 #include "harness/trial_session.h"
 
+#include "harness/clock.h"
 #include "harness/plan.h"
 #include "harness/trial_memory.h"
 #include "harness/worker_process.h"
@@ -27,13 +28,6 @@ struct trial_session {
     double                 cpu_seconds;  /* of workers that are gone */
     char                   log[WORKER_LOG_BYTES + 1]; /* of workers that are gone */
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static struct target *target_of(const struct trial_session *session)
 {
@@ -91,7 +85,7 @@ static enum status hear(struct trial_session *session, struct message *message, 
                         struct error *err)
 {
     struct worker_process *worker = &session->worker;
-    int64_t                deadline = now_ms() + milliseconds;
+    int64_t                deadline = clock_ms() + milliseconds;
     for (;;) {
         char              cause[256];
         enum worker_news  news = worker_listen(worker, &session->plan.arena, message);
@@ -102,7 +96,7 @@ static enum status hear(struct trial_session *session, struct message *message, 
             worker_cause(worker, cause, sizeof cause);
             return error_set(err, STATUS_FAIL, "provider '%s' broke %s: %s", target_of(session)->provider, during, cause);
         }
-        if (now_ms() > deadline)
+        if (clock_ms() > deadline)
             return error_set(err, STATUS_FAIL, "provider '%s' hangs %s: no end after %d s", target_of(session)->provider,
                              during, milliseconds / 1000);
         if (news == WORKER_NOTHING)
@@ -177,7 +171,7 @@ static void tell_trials(struct trial_session *session)
     trial_memory_path(&session->memory, order.text, sizeof order.text);
     session->told_from = trial_memory_next(&session->memory);
     session->beats = trial_memory_beats(&session->memory);
-    session->beats_seen = now_ms();
+    session->beats_seen = clock_ms();
     worker_tell(&session->worker, &order);
     session->is_over = false;
 }
@@ -254,7 +248,7 @@ static int launch_milliseconds(const struct trial_session *session)
 static enum status look_at_the_clock(struct trial_session *session, struct error *err)
 {
     uint64_t beats = trial_memory_beats(&session->memory);
-    int64_t  now = now_ms(), limit = trial_memory_in_launch(&session->memory) ? launch_milliseconds(session)
+    int64_t  now = clock_ms(), limit = trial_memory_in_launch(&session->memory) ? launch_milliseconds(session)
                                                                               : CHECK_MILLISECONDS;
     char     what[96];
     if (beats != session->beats) {
@@ -279,7 +273,7 @@ enum status trial_session_poll(struct trial_session *session, int milliseconds, 
 {
     static struct message  message;
     struct worker_process *worker = &session->worker;
-    int64_t                deadline = now_ms() + milliseconds;
+    int64_t                deadline = clock_ms() + milliseconds;
     *is_done = false;
     while (!*is_done && !err->status) {
         enum worker_news news = worker_listen(worker, &session->plan.arena, &message);
@@ -292,9 +286,9 @@ enum status trial_session_poll(struct trial_session *session, int milliseconds, 
         else if (message.kind == MESSAGE_TRIED)
             take_tried(session, err);
         *is_done = session->is_over;
-        if (*is_done || now_ms() >= deadline)
+        if (*is_done || clock_ms() >= deadline)
             break;
-        int64_t left = deadline - now_ms();
+        int64_t left = deadline - clock_ms();
         if (news == WORKER_NOTHING)
             worker_wait(&worker, 1, left < POLL_MILLISECONDS ? (int)left : POLL_MILLISECONDS);
     }

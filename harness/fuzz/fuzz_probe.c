@@ -3,11 +3,11 @@
 #include "harness/fuzz/fuzz_probe.h"
 
 #include "harness/claims.h"
+#include "harness/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     MAX_STEPS = 96,
@@ -41,13 +41,6 @@ const char *fuzz_axis_text(enum fuzz_axis axis)
 {
     static const char *const texts[] = {"length", "topk", "batch"};
     return axis < N_FUZZ_AXES ? texts[axis] : "";
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 /* Rows of random scores, without ties or anything else of note. */
@@ -114,7 +107,7 @@ static void add(struct probing *probing, int32_t value, bool by_time, const char
 
 static bool in_time(const struct probing *probing)
 {
-    return !probing->err->status && now() < probing->end;
+    return !probing->err->status && clock_seconds() < probing->end;
 }
 
 /* Where the path changes between two values; there may be other paths between them, which are looked into, too. */
@@ -217,7 +210,7 @@ enum status fuzz_probe(const struct fuzz_generator *generator, struct trial_sess
                               .err = err};
     int32_t        longest = generator->max_length < MAX_PROBED_LENGTH ? generator->max_length : MAX_PROBED_LENGTH;
     memset(probe, 0, sizeof *probe);
-    probing.end = now() + seconds;
+    probing.end = clock_seconds() + seconds;
     probing.topk = largest < 64 ? largest : 64;
     climb(&probing, probing.topk + 1, longest);
     probing.axis = FUZZ_AXIS_BATCH;

@@ -2,10 +2,11 @@
 /* The search; see fuzz_run.h. */
 #include "harness/fuzz/fuzz_run.h"
 
+#include "harness/clock.h"
 #include "harness/device.h"
+#include "harness/interrupts.h"
 #include "harness/plan.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,14 +52,6 @@ struct searching {
     struct error     *err;
 };
 
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
-
 const char *fuzz_again_text(enum fuzz_again again)
 {
     static const char *const texts[] = {
@@ -69,13 +62,6 @@ const char *fuzz_again_text(enum fuzz_again again)
         [FUZZ_AGAIN_NEVER] = "not seen again",
     };
     return texts[again];
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 /* Of this process and the workers of all lanes. */
@@ -111,7 +97,7 @@ static void note_finding(struct searching *searching, const struct lane *lane, c
                          const struct judgement *judgement)
 {
     struct fuzz_run  *run = searching->run;
-    struct fuzz_kind *kind = find_kind(run, judgement, now() - searching->began);
+    struct fuzz_kind *kind = find_kind(run, judgement, clock_seconds() - searching->began);
     if (!kind) {
         run->n_other_kinds++;
         return;
@@ -175,7 +161,7 @@ static bool is_over(const struct searching *searching)
 {
     const struct fuzz_run *run = searching->run;
     return run->stopped || (run->count && searching->next >= run->first + run->count) ||
-           (run->seconds > 0 && now() - searching->began >= run->seconds);
+           (run->seconds > 0 && clock_seconds() - searching->began >= run->seconds);
 }
 
 /* Makes the batch that comes next. */
@@ -203,14 +189,14 @@ static void begin_batch(struct searching *searching, struct lane *lane)
         searching->trials[i] = batch->problems[i].trial;
         searching->trials[i].problems = batch->problems[i].inputs;
     }
-    lane->began = now();
+    lane->began = clock_seconds();
     lane->is_busy = !trial_session_begin(lane->session, searching->trials, batch->n, searching->err);
 }
 
 static void end_batch(struct searching *searching, struct lane *lane)
 {
     struct batch *batch = &lane->batches[lane->current];
-    double        took = now() - lane->began;
+    double        took = clock_seconds() - lane->began;
     lane->is_busy = false;
     for (size_t i = 0; i < batch->n; i++)
         note(searching, lane, &batch->problems[i], &searching->judgements[i]);
@@ -226,7 +212,7 @@ static void check_stops(struct searching *searching)
     struct fuzz_run *run = searching->run;
     if (run->stopped)
         return;
-    if (interrupted) {
+    if (interrupts_so_far()) {
         run->stopped = "interrupted";
         run->is_interrupted = true;
     } else if (run->timeouts >= MAX_TIMEOUTS)
@@ -242,7 +228,7 @@ static void check_stops(struct searching *searching)
 static void show(struct searching *searching)
 {
     const struct fuzz_run *run = searching->run;
-    double                 elapsed = now() - searching->began;
+    double                 elapsed = clock_seconds() - searching->began;
     if (elapsed - searching->shown < SHOW_SECONDS)
         return;
     searching->shown = elapsed;
@@ -322,7 +308,6 @@ static void close_lanes(struct searching *searching)
 enum status fuzz_search(struct fuzz_run *run, struct trial_session *session, struct error *err)
 {
     struct searching *searching = calloc(1, sizeof *searching);
-    struct sigaction  action = {.sa_handler = note_interrupt}, old_int, old_term;
     if (!searching)
         return error_no_memory(err);
     searching->run = run;
@@ -330,15 +315,13 @@ enum status fuzz_search(struct fuzz_run *run, struct trial_session *session, str
     searching->next = run->first;
     searching->trials = calloc(MAX_BATCH, sizeof *searching->trials);
     searching->judgements = calloc(MAX_BATCH, sizeof *searching->judgements);
-    interrupted = 0;
-    sigaction(SIGINT, &action, &old_int);
-    sigaction(SIGTERM, &action, &old_term);
+    interrupts_catch();
     if (!searching->trials || !searching->judgements)
         error_no_memory(err);
     else
         open_lanes(searching, session);
     double cpu = cpu_seconds(searching);
-    searching->began = now();
+    searching->began = clock_seconds();
     do {
         if (!turn(searching)) {
             struct trial_session *sessions[MAX_LANES];
@@ -348,11 +331,10 @@ enum status fuzz_search(struct fuzz_run *run, struct trial_session *session, str
         }
         show(searching);
     } while (!err->status && (any_busy(searching) || !is_over(searching)));
-    run->elapsed = now() - searching->began;
+    run->elapsed = clock_seconds() - searching->began;
     run->cpu_seconds = cpu_seconds(searching) - cpu;
     close_lanes(searching);
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
+    interrupts_release();
     free(searching->trials);
     free(searching->judgements);
     free(searching);

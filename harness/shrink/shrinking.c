@@ -2,16 +2,10 @@
 /* Whether a candidate fails in the same way, and the order of passes; see shrinking.h. */
 #include "harness/shrink/shrinking.h"
 
+#include "harness/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-int64_t shrink_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool is_same_failure(const struct failure *failure, const struct judgement *judgement)
 {
@@ -67,7 +61,7 @@ bool shrink_fails(struct shrinking *shrinking, const struct small_trial *trial, 
 
 bool shrink_candidate(struct shrinking *shrinking, struct small_trial *candidate)
 {
-    shrinking->out_of_time |= shrink_now_ms() >= shrinking->deadline;
+    shrinking->out_of_time |= clock_ms() >= shrinking->deadline;
     if (shrinking->out_of_time || shrinking->err->status || shrinking->tried >= shrinking->bound)
         return false;
     return small_trial_copy(candidate, &shrinking->now, shrinking->err) == STATUS_OK;

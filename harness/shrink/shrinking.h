@@ -49,9 +49,6 @@ struct shrinking {
     struct error         *err;
 };
 
-/* Milliseconds of the monotonic clock. */
-int64_t shrink_now_ms(void);
-
 /* Runs a trial once and says whether it fails as it must; *judgement (may be NULL) is what came of it. */
 bool shrink_fails(struct shrinking *shrinking, const struct small_trial *trial, struct judgement *judgement);
 
