@@ -3,6 +3,7 @@
 #include "harness/bench.h"
 
 #include "cases/random.h"
+#include "harness/name_list.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -71,11 +72,10 @@ static enum status read_numbers(const char *option, const char *text, int32_t hi
 
 static enum status no_such_pattern(const char *name, size_t length, struct error *err)
 {
-    char   names[512] = "";
-    size_t used = 0;
-    for (const struct bench_pattern *p = bench_patterns; p->name && used < sizeof names; p++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s, ", p->name);
-    return error_set(err, STATUS_USAGE, "--pattern: no pattern '%.*s'; there are %sall", (int)length, name, names);
+    struct name_list names = {0};
+    for (const struct bench_pattern *p = bench_patterns; p->name; p++)
+        name_list_add(&names, "%s", p->name);
+    return error_set(err, STATUS_USAGE, "--pattern: no pattern '%.*s'; there are %s, all", (int)length, name, names.text);
 }
 
 static enum status read_patterns(const char *text, struct bench_grid *grid, struct error *err)

@@ -3,34 +3,24 @@
 #include "harness/evidence.h"
 
 #include "harness/command.h"
+#include "harness/name_list.h"
+#include "harness/store_json.h"
 #include "harness/version.h"
 
 #include <stdio.h>
 #include <string.h>
 
-
-static enum status keep_row(void *payload, int n_columns, const char *const *names, const char *const *values,
-                            struct error *err)
-{
-    json_t *row = json_object();
-    for (int i = 0; i < n_columns; i++)
-        json_object_set_new(row, names[i], values[i] ? json_string(values[i]) : json_null());
-    return json_array_append_new(payload, row) ? error_no_memory(err) : STATUS_OK;
-}
-
 json_t *evidence_ask(const struct evidence *evidence, const char *sql, const char *const *runs, size_t n_runs,
                      struct error *err)
 {
     struct arena arena = {0};
-    json_t      *rows = json_array();
     const char  *at;
     char        *list = arena_text(&arena, "");
     for (size_t i = 0; i < n_runs; i++)
         list = arena_format(&arena, "%s%s?%zu", list, i ? ", " : "", i + 1);
     while ((at = strstr(sql, "$RUNS")))
         sql = arena_format(&arena, "%.*s(%s)%s", (int)(at - sql), sql, list, at + strlen("$RUNS"));
-    if (!err->status)
-        store_query(evidence->store, sql, runs, n_runs, keep_row, rows, err);
+    json_t *rows = store_query_json(evidence->store, sql, runs, n_runs, err);
     arena_clear(&arena);
     return rows;
 }
@@ -100,20 +90,19 @@ static enum status add_run(struct evidence *evidence, const char *run, bool is_e
 /* Names of runs that could have been meant. */
 static enum status no_such_run(const struct evidence *evidence, const char *word, const char *database, struct error *err)
 {
-    char   names[600] = "";
-    size_t used = 0;
-    json_t *rows = evidence_ask(evidence, "SELECT run, label FROM runs ORDER BY started_at DESC LIMIT 8", NULL, 0, err);
-    for (size_t i = 0; i < json_array_size(rows) && used < sizeof names; i++) {
+    struct name_list names = {0};
+    json_t          *rows = evidence_ask(evidence, "SELECT run, label FROM runs ORDER BY started_at DESC LIMIT 8", NULL, 0, err);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s%s%s%s", i ? ", " : "", evidence_text(row, "run"),
-                                 evidence_text(row, "label")[0] ? " (" : "", evidence_text(row, "label"),
-                                 evidence_text(row, "label")[0] ? ")" : "");
+        bool          has_label = evidence_text(row, "label")[0];
+        name_list_add(&names, "%s%s%s%s", evidence_text(row, "run"), has_label ? " (" : "", evidence_text(row, "label"),
+                      has_label ? ")" : "");
     }
     json_decref(rows);
     if (err->status)
         return err->status;
     return error_set(err, STATUS_USAGE, "evidence: %s has no run and no label '%s'; the newest are %s", database, word,
-                     names[0] ? names : "(none)");
+                     names.used ? names.text : "(none)");
 }
 
 static enum status find_runs(struct evidence *evidence, const char *database, struct error *err)

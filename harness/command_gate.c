@@ -8,6 +8,7 @@
 #include "harness/project.h"
 #include "harness/provenance.h"
 #include "harness/store.h"
+#include "harness/store_json.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -123,22 +124,10 @@ static enum status run_side(const struct gate *gate, struct side *side, struct e
 
 /* ---- what the store says ---------------------------------------------------------------------------------------- */
 
-static enum status keep_row(void *payload, int n_columns, const char *const *names, const char *const *values,
-                            struct error *err)
-{
-    json_t *row = json_object();
-    for (int i = 0; i < n_columns; i++)
-        json_object_set_new(row, names[i], values[i] ? json_string(values[i]) : json_null());
-    return json_array_append_new(payload, row) ? error_no_memory(err) : STATUS_OK;
-}
-
 static json_t *ask(const struct gate *gate, const char *sql, const char *first, const char *second, struct error *err)
 {
     const char *parameters[] = {first, second};
-    json_t     *rows = json_array();
-    if (!err->status)
-        store_query(gate->store, sql, parameters, second ? 2 : 1, keep_row, rows, err);
-    return rows;
+    return store_query_json(gate->store, sql, parameters, second ? 2 : 1, err);
 }
 
 static const char *text_of(const json_t *row, const char *name)

@@ -7,6 +7,7 @@
  */
 #include "harness/answer.h"
 #include "harness/command.h"
+#include "harness/name_list.h"
 #include "harness/project.h"
 #include "harness/report_query.h"
 
@@ -98,22 +99,21 @@ static enum status check_parameters(const struct asking *asking, struct error *e
 {
     const struct option_list *given = &asking->settings->parameters;
     for (size_t i = 0; i < given->n; i += 2) {
-        size_t length = strcspn(given->items[i], "=");
-        char   names[600] = "";
-        size_t used = 0;
-        bool   known = false;
+        size_t           length = strcspn(given->items[i], "=");
+        bool             known = false;
+        struct name_list names = {0};
         for (size_t q = 0; q < asking->n_asked; q++) {
             const struct report_query *query = asking->asked[q];
             known |= report_parameter_find(query, given->items[i], length) != NULL;
-            for (size_t p = 0; p < query->n_parameters && used < sizeof names; p++)
-                used += (size_t)snprintf(names + used, sizeof names - used, " --%s", query->parameters[p].name);
+            for (size_t p = 0; p < query->n_parameters; p++)
+                name_list_add(&names, "--%s", query->parameters[p].name);
         }
         if (!known)
             return error_set(err, STATUS_USAGE,
-                             "query: no option or parameter '--%.*s'; %s has the parameters%s, and every query the "
+                             "query: no option or parameter '--%.*s'; %s has the parameters %s, and every query the "
                              "options --db --json --csv --markdown --fail-on --registry",
                              (int)length, given->items[i], asking->n_asked == 1 ? asking->asked[0]->name : "this",
-                             used ? names : " (none)");
+                             names.used ? names.text : "(none)");
         if (length == strlen("since") && strncmp(given->items[i], "since", length) == 0 && !is_time(given->items[i + 1]))
             return error_set(err, STATUS_USAGE,
                              "query: --since %s: no time; write it like 2026-11-30 or 2026-11-30T13:00, in UTC; in a shell "

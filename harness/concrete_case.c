@@ -4,6 +4,7 @@
  * case asks of a provider.
  */
 #include "harness/claims.h"
+#include "harness/name_list.h"
 #include "harness/registry.h"
 
 #include <assert.h>
@@ -242,8 +243,9 @@ void registry_limit_cases(const struct family *family, const struct topk_limit *
 
 static enum status no_such_case(const struct registry *registry, const char *name, struct error *err)
 {
-    char   near[700] = "";
-    size_t used = 0, family_length = strcspn(name, "/"), shown = 0;
+    struct name_list families = {0};
+    char             near[700] = "";
+    size_t           used = 0, family_length = strcspn(name, "/"), shown = 0;
     for (size_t i = 0; i < registry->n_cases && shown < 4; i++)
         if (strncmp(registry->cases[i].name, name, family_length) == 0 &&
             registry->cases[i].name[family_length] == '/' && used < sizeof near) {
@@ -252,9 +254,9 @@ static enum status no_such_case(const struct registry *registry, const char *nam
         }
     if (shown)
         return error_set(err, STATUS_USAGE, "no case '%s'; this family has, for example:%s", name, near);
-    for (size_t f = 0; f < registry->n_families && used < sizeof near; f++)
-        used += (size_t)snprintf(near + used, sizeof near - used, "%s%s", f ? ", " : "", registry->families[f].id);
-    return error_set(err, STATUS_USAGE, "no case '%s'; families are: %s", name, near);
+    for (size_t f = 0; f < registry->n_families; f++)
+        name_list_add(&families, "%s", registry->families[f].id);
+    return error_set(err, STATUS_USAGE, "no case '%s'; families are: %s", name, families.text);
 }
 
 enum status registry_case(const struct registry *registry, const char *name, struct arena *arena,

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static bool has_passed(const char *date)
 {
@@ -27,12 +26,11 @@ static bool has_passed(const char *date)
 static enum status read_verdict(const struct yaml_node *node, struct expectation *expectation, struct error *err)
 {
     static const char *const accepted[] = {"fail", "crash", "timeout", NULL};
-    if (yaml_text(node, &expectation->verdict, err))
+    int                      which;
+    if (yaml_choice(node, accepted, &which, err))
         return err->status;
-    for (int i = 0; accepted[i]; i++)
-        if (strcmp(accepted[i], expectation->verdict) == 0)
-            return STATUS_OK;
-    return yaml_error(node, err, "'%s' is not among the accepted values: fail, crash, timeout", expectation->verdict);
+    expectation->verdict = accepted[which];
+    return STATUS_OK;
 }
 
 static enum status read_level(const struct yaml_node *node, struct expectation *expectation, struct error *err)
@@ -74,7 +72,7 @@ static enum status read_expectation(struct registry *registry, const struct yaml
 static enum status read_expected_file(struct registry *registry, const char *path, struct error *err)
 {
     struct yaml_node *root;
-    if (yaml_load(path, &registry->arena, &root, err) || yaml_check_kind(root, YAML_LIST, "the file", err))
+    if (yaml_load_list(path, &registry->arena, &root, err))
         return err->status;
     for (size_t i = 0; i < root->n_items; i++)
         if (read_expectation(registry, &root->items[i], err))
@@ -86,7 +84,7 @@ static enum status read_skips(struct registry *registry, const char *path, struc
 {
     static const char *const keys[] = {"suite", "device", "provider", "reason", "at_most", NULL};
     struct yaml_node        *root;
-    if (yaml_load(path, &registry->arena, &root, err) || yaml_check_kind(root, YAML_LIST, "the file", err))
+    if (yaml_load_list_if_there(path, &registry->arena, &root, err))
         return err->status;
     for (size_t i = 0; i < root->n_items; i++) {
         const struct yaml_node *node = &root->items[i];
@@ -100,7 +98,7 @@ static enum status read_skips(struct registry *registry, const char *path, struc
             yaml_number(yaml_get(node, "at_most"), 0, 1000000, &bound.at_most, err))
             return err->status;
         if (registry_suite(registry, bound.suite, &suite, err))
-            return error_prefix(err, "%s:%d", node->file, node->line);
+            return yaml_error_at(yaml_get(node, "suite"), err);
         registry->skip_bounds =
             arena_grow(&registry->arena, registry->skip_bounds, registry->n_skip_bounds, sizeof bound);
         registry->skip_bounds[registry->n_skip_bounds++] = bound;
@@ -118,7 +116,6 @@ enum status expectations_read(struct registry *registry, const struct registry_r
     const char     *folder = arena_format(&registry->arena, "%s/expected", root->folder);
     const char     *skips = arena_format(&registry->arena, "%s/skips.yaml", root->folder);
     struct dirent **entries;
-    struct stat     unused;
     int             n = scandir(folder, &entries, is_yaml, alphasort);
     if (n < 0 && errno != ENOENT)
         return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", folder, strerror(errno));
@@ -129,9 +126,7 @@ enum status expectations_read(struct registry *registry, const struct registry_r
     }
     if (n >= 0)
         free(entries);
-    if (!err->status && stat(skips, &unused) == 0)
-        read_skips(registry, skips, err);
-    return err->status;
+    return err->status ? err->status : read_skips(registry, skips, err);
 }
 
 static bool glob_matches(const char *glob, const char *text)

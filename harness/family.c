@@ -6,6 +6,7 @@
 #include "harness/family_reading.h"
 
 #include "harness/claims.h"
+#include "harness/name_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -168,10 +169,10 @@ static enum status read_plain_keys(struct reading *reading)
     }
     if ((item = yaml_get(node, "origins"))) {
         static const char *const choices[] = {"any", "both", NULL};
-        const char              *origins;
-        if (family_read_choice(item, choices, &origins, err))
+        int                      which;
+        if (yaml_choice(item, choices, &which, err))
             return err->status;
-        family->both_origins = strcmp(origins, "both") == 0;
+        family->both_origins = which == 1;
     }
     return STATUS_OK;
 }
@@ -181,22 +182,14 @@ static enum status check_names(struct reading *reading)
 {
     const struct registry *registry = reading->registry;
     const struct family   *family = reading->family;
-    char                   names[700] = "";
-    size_t                 used = 0, f = 0;
-    while (f < registry->n_faults && strcmp(registry->faults[f].id, family->fault) != 0) {
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", f ? ", " : "", registry->faults[f].id);
-        f++;
-    }
-    if (f == registry->n_faults)
-        return yaml_error(yaml_get(reading->node, "fault"), reading->err,
-                          "'%s' is not declared in faults.yaml; declared are %s", family->fault, names);
-    used = 0;
-    for (size_t g = 0; case_generator_name(g) && used < sizeof names; g++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", g ? ", " : "", case_generator_name(g));
+    struct name_list       names = {0};
+    if (registry_fault(registry, family->fault, reading->err))
+        return yaml_error_at(yaml_get(reading->node, "fault"), reading->err);
+    for (size_t g = 0; case_generator_name(g); g++)
+        name_list_add(&names, "%s", case_generator_name(g));
     if (!case_generator_params(family->generator))
         return yaml_error(yaml_get(reading->node, "generator"), reading->err, "no generator '%s'; there are %s",
-                          family->generator, names);
+                          family->generator, names.text);
     for (size_t i = 0; i < registry->n_families; i++)
         if (strcmp(registry->families[i].id, family->id) == 0)
             return yaml_error(yaml_get(reading->node, "id"), reading->err,

@@ -6,6 +6,7 @@
 #include "harness/family_reading.h"
 
 #include "harness/digest.h"
+#include "harness/name_list.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #define RAGGED_TEXT_LIMIT 40
 
 static const char *const fixed_axis_names[N_FIXED_AXES] = {"topk", "length", "page_size", "batch", "outputs"};
-static const char *const outputs_names[N_OUTPUTS + 1] = {"page", "page+raw", "raw", NULL};
+const char *const        outputs_names[N_OUTPUTS + 1] = {"page", "page+raw", "raw", NULL};
 
 const char *outputs_text(enum outputs outputs)
 {
@@ -71,22 +72,6 @@ static enum status read_length(struct reading *reading, const struct yaml_node *
     return STATUS_OK;
 }
 
-enum status family_read_choice(const struct yaml_node *node, const char *const *choices, const char **text,
-                               struct error *err)
-{
-    char   names[512] = "";
-    size_t used = 0;
-    if (yaml_text(node, text, err))
-        return err->status;
-    for (size_t i = 0; choices[i]; i++) {
-        if (strcmp(choices[i], *text) == 0)
-            return STATUS_OK;
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", choices[i]);
-    }
-    return yaml_error(node, err, "'%s' is not among the accepted values: %s", *text, names);
-}
-
 /* A whole number in range, in canonical decimal. */
 static enum status read_decimal(struct reading *reading, const struct yaml_node *node, int64_t low, int64_t high,
                                 const char **text)
@@ -111,14 +96,14 @@ static const struct case_param_spec *find_param(const struct family *family, con
 static enum status unknown_param(struct reading *reading, const struct yaml_node *node, const char *name)
 {
     const struct case_param_spec *lists[] = {case_generator_params(reading->family->generator), case_layout_params()};
-    char                          names[512] = "";
-    size_t                        used = 0;
+    struct name_list              names = {0};
+    for (int a = 0; a < N_FIXED_AXES; a++)
+        name_list_add(&names, "%s", fixed_axis_names[a]);
     for (size_t l = 0; l < 2; l++)
-        for (const struct case_param_spec *p = lists[l]; p && p->name && used < sizeof names; p++)
-            used += (size_t)snprintf(names + used, sizeof names - used, ", %s", p->name);
-    return error_set(reading->err, STATUS_USAGE,
-                     "%s:%d: generator '%s' has no parameter '%s'; accepted are topk, length, page_size, batch, outputs%s",
-                     node->file, node->line, reading->family->generator, name, names);
+        for (const struct case_param_spec *p = lists[l]; p && p->name; p++)
+            name_list_add(&names, "%s", p->name);
+    return error_set(reading->err, STATUS_USAGE, "%s:%d: generator '%s' has no parameter '%s'; accepted are %s", node->file,
+                     node->line, reading->family->generator, name, names.text);
 }
 
 /* A text, or a list of texts: one a line. */
@@ -164,6 +149,15 @@ enum status family_read_param(struct reading *reading, const struct yaml_node *n
     return STATUS_OK;
 }
 
+static enum status read_outputs(struct reading *reading, const struct yaml_node *node, const char **text)
+{
+    int which;
+    if (yaml_choice(node, outputs_names, &which, reading->err))
+        return reading->err->status;
+    *text = outputs_names[which];
+    return STATUS_OK;
+}
+
 enum status family_read_value(struct reading *reading, const char *axis, const struct yaml_node *node,
                               struct axis_value *value)
 {
@@ -174,7 +168,7 @@ enum status family_read_value(struct reading *reading, const char *axis, const s
     if (strcmp(axis, "batch") == 0)
         return read_decimal(reading, node, 1, MAX_BATCH, &value->text);
     if (strcmp(axis, "outputs") == 0)
-        return family_read_choice(node, outputs_names, &value->text, reading->err);
+        return read_outputs(reading, node, &value->text);
     if (strcmp(axis, "page_size") == 0) {
         if (read_decimal(reading, node, 1, MAX_PAGE_SIZE, &value->text))
             return reading->err->status;
@@ -277,10 +271,10 @@ static enum status read_matrix(struct reading *reading, const struct yaml_node *
     for (size_t i = 0; i < node->n_items; i++) {
         const struct yaml_node *item = &node->items[i];
         if (strcmp(item->key, "combine") == 0) {
-            const char *combine;
-            if (family_read_choice(item, combines, &combine, reading->err))
+            int which;
+            if (yaml_choice(item, combines, &which, reading->err))
                 return reading->err->status;
-            matrix->product = strcmp(combine, "product") == 0;
+            matrix->product = which == 1;
             continue;
         }
         size_t a = 0;

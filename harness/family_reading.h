@@ -25,10 +25,6 @@ struct reading {
     struct error           *err;
 };
 
-/* A text among the accepted ones (NULL-terminated). */
-enum status family_read_choice(const struct yaml_node *node, const char *const *choices, const char **text,
-                               struct error *err);
-
 /* One value of an axis, fixed or a parameter; an axis from a list of values or a single one. */
 enum status family_read_value(struct reading *reading, const char *axis, const struct yaml_node *node,
                               struct axis_value *value);

@@ -91,16 +91,17 @@ static enum status read_sweep(struct reading *reading, const struct yaml_node *n
 {
     static const char *const keys[] = {"axis", "from", "to", "step", NULL};
     static const char *const axes[] = {"topk", "length", "batch", NULL};
-    const char              *axis;
+    static const enum fixed_axis swept[] = {AXIS_TOPK, AXIS_LENGTH, AXIS_BATCH};
+    int                      which;
     int64_t                  low, high, from, to, step = 1;
     if (yaml_check_keys(node, "sweep", keys, 3, reading->err) ||
-        family_read_choice(yaml_get(node, "axis"), axes, &axis, reading->err))
+        yaml_choice(yaml_get(node, "axis"), axes, &which, reading->err))
         return reading->err->status;
-    bool is_length = strcmp(axis, "length") == 0;
-    if (case_generator_is_given(reading->family->generator) && strcmp(axis, "topk") != 0)
+    sweep->axis = swept[which];
+    bool is_length = sweep->axis == AXIS_LENGTH;
+    if (case_generator_is_given(reading->family->generator) && sweep->axis != AXIS_TOPK)
         return yaml_error(node, reading->err, "generator '%s' has rows and lengths of its own; only topk can be swept",
                           reading->family->generator);
-    sweep->axis = is_length ? AXIS_LENGTH : strcmp(axis, "topk") == 0 ? AXIS_TOPK : AXIS_BATCH;
     low = is_length ? 0 : 1;
     high = is_length ? MAX_LENGTH : sweep->axis == AXIS_TOPK ? MAX_TOPK : MAX_BATCH;
     if (yaml_number(yaml_get(node, "from"), low, high, &from, reading->err) ||

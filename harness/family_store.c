@@ -41,8 +41,7 @@ static enum status load(const struct settings *settings, struct registry *regist
 enum status family_store_check(const struct settings *settings, const struct family_entry *entry, struct error *err)
 {
     struct registry registry = {0};
-    char            names[700] = "";
-    size_t          used = 0, suite, fault = 0;
+    size_t          suite;
     if (!family_id_is_legal(entry->id))
         return error_set(err, STATUS_USAGE, "--id %s: no slug: lower case letters, digits and '-' (at most 64) are accepted",
                          entry->id);
@@ -52,14 +51,8 @@ enum status family_store_check(const struct settings *settings, const struct fam
         if (strcmp(registry.families[f].id, entry->id) == 0)
             error_set(err, STATUS_USAGE, "--id %s: is taken: %s:%d has a family of that id; ids are never reused", entry->id,
                       registry.families[f].file, registry.families[f].line);
-    while (fault < registry.n_faults && strcmp(registry.faults[fault].id, entry->fault) != 0) {
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", fault ? ", " : "",
-                                     registry.faults[fault].id);
-        fault++;
-    }
-    if (fault == registry.n_faults)
-        error_set(err, STATUS_USAGE, "--fault %s: is not declared in faults.yaml; declared are %s", entry->fault, names);
+    if (!err->status && registry_fault(&registry, entry->fault, err))
+        error_prefix(err, "--fault");
     if (entry->suite && !err->status && registry_suite(&registry, entry->suite, &suite, err))
         error_prefix(err, "--suite");
 done:

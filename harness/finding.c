@@ -5,6 +5,8 @@
 #include "cases/literal_text.h"
 #include "harness/claims.h"
 #include "harness/digest.h"
+#include "harness/json_text.h"
+#include "harness/name_list.h"
 #include "harness/regular_file.h"
 
 #include <errno.h>
@@ -82,30 +84,16 @@ static json_t *trial_json(const struct trial *trial)
                      "problems", problems);
 }
 
-/* Text of a foreign provider may be anything; JSON wants UTF-8. */
-static json_t *text_json(const char *text)
-{
-    json_t *json = json_string(text);
-    char    clean[JUDGE_REASON_BYTES];
-    size_t  n = 0;
-    if (json)
-        return json;
-    for (; text[n] && n + 1 < sizeof clean; n++)
-        clean[n] = (unsigned char)text[n] < 0x80 ? text[n] : '?';
-    clean[n] = '\0';
-    return json_string(clean);
-}
-
 enum status finding_write(const char *path, const struct finding *finding, struct error *err)
 {
     char    temporary[4200];
     json_t *json = json_pack("{s:i, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:I, s:o, s:o}", "finding",
-                             FINDING_VERSION, "provider", text_json(finding->provider), "device", finding->device,
+                             FINDING_VERSION, "provider", json_text(finding->provider), "device", finding->device,
                              "verdict", verdict_text(finding->verdict), "level", level_text(finding->level), "promised",
-                             level_text(finding->promised), "reason", text_json(finding->reason), "kind",
-                             text_json(finding->kind), "again", finding->again, "shape", finding->shape, "seed",
+                             level_text(finding->promised), "reason", json_text(finding->reason), "kind",
+                             json_text(finding->kind), "again", finding->again, "shape", finding->shape, "seed",
                              (json_int_t)finding->seed, "problem", (json_int_t)finding->problem, "replay",
-                             text_json(finding->replay), "trial", trial_json(&finding->trial));
+                             json_text(finding->replay), "trial", trial_json(&finding->trial));
     if (!json)
         return error_no_memory(err);
     snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
@@ -165,15 +153,13 @@ static void read_text(const json_t *object, const char *key, char *text, size_t 
 static int read_choice(struct reading *reading, const json_t *object, const char *key, const char *(*name)(int), int n)
 {
     const char *text = json_string_value(json_object_get(object, key));
-    char        names[256] = "";
-    size_t      used = 0;
+    struct name_list names = {0};
     for (int i = 0; i < n; i++) {
         if (text && strcmp(text, name(i)) == 0)
             return i;
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "accepted are ", name(i));
+        name_list_add(&names, "%s%s", i ? "" : "accepted are ", name(i));
     }
-    wrong(reading, key, names);
+    wrong(reading, key, names.text);
     return 0;
 }
 

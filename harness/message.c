@@ -3,6 +3,7 @@
 #include "harness/message.h"
 
 #include "harness/claims.h"
+#include "harness/json_text.h"
 #include "harness/provider_process.h"
 
 #include <jansson.h>
@@ -17,20 +18,6 @@ static const char *const kind_names[] = {
     [MESSAGE_TRIALS] = "trials",     [MESSAGE_TRIED] = "tried",
     [MESSAGE_TIME] = "time",         [MESSAGE_TIMED] = "timed",
 };
-
-/* Text of a foreign provider may be anything; JSON wants UTF-8. */
-static json_t *text_json(const char *text)
-{
-    char   clean[2048];
-    size_t n = 0;
-    json_t *json = json_string(text);
-    if (json)
-        return json;
-    for (; text[n] && n + 1 < sizeof clean; n++)
-        clean[n] = (unsigned char)text[n] < 0x80 ? text[n] : '?';
-    clean[n] = '\0';
-    return json_string(clean);
-}
 
 static void copy_text(char *to, size_t size, const json_t *object, const char *key)
 {
@@ -51,10 +38,10 @@ static json_t *provider_json(const struct provider_description *provider)
     for (size_t i = 0; i < sizeof provider->claims / sizeof *members; i++)
         json_array_append_new(claims, json_integer(members[i]));
     for (const struct topk_limit *limit = provider->limits; limit && limit->name; limit++)
-        json_array_append_new(limits, json_pack("[o, I]", text_json(limit->name), (json_int_t)limit->value));
-    return json_pack("{s:o, s:o, s:s, s:s, s:i, s:o, s:o, s:o}", "name", text_json(provider->name), "version",
-                     text_json(provider->version), "origin", provider->origin, "digest", provider->digest, "memory",
-                     (int)provider->memory, "claims", claims, "limits", limits, "versions", text_json(provider->versions));
+        json_array_append_new(limits, json_pack("[o, I]", json_text(limit->name), (json_int_t)limit->value));
+    return json_pack("{s:o, s:o, s:s, s:s, s:i, s:o, s:o, s:o}", "name", json_text(provider->name), "version",
+                     json_text(provider->version), "origin", provider->origin, "digest", provider->digest, "memory",
+                     (int)provider->memory, "claims", claims, "limits", limits, "versions", json_text(provider->versions));
 }
 
 static void read_provider(const json_t *json, struct arena *arena, struct provider_description *provider)
@@ -97,7 +84,7 @@ static json_t *difference_json(const struct row_difference *d)
                      d->topk, "cut", d->cut_value, "cut_equal", (json_int_t)d->cut_equal, "n_missing",
                      (json_int_t)d->n_missing, "n_extra", (json_int_t)d->n_extra, "missing",
                      indices_json(d->missing, d->n_missing), "extra", indices_json(d->extra, d->n_extra), "text",
-                     text_json(d->text));
+                     json_text(d->text));
 }
 
 static void read_difference(const json_t *json, struct row_difference *d)
@@ -133,8 +120,8 @@ static json_t *judgement_json(const struct judgement *j)
         json_array_append_new(differences, difference_json(&j->differences[i]));
     return json_pack("{s:s, s:i, s:i, s:i, s:o, s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o}", "verdict", verdict_text(j->verdict),
                      "promised", (int)j->promised, "level", (int)j->level, "set_exact", j->set_exact, "reason",
-                     text_json(j->reason), "input_hash", j->input_hash, "output_digest", j->output_digest,
-                     "set_digest", j->set_digest, "path", text_json(j->path), "repeats", j->repeats, "schedules",
+                     json_text(j->reason), "input_hash", j->input_hash, "output_digest", j->output_digest,
+                     "set_digest", j->set_digest, "path", json_text(j->path), "repeats", j->repeats, "schedules",
                      j->n_schedules, "orders", j->n_orders, "differences", differences, "time", times_json(&j->time));
 }
 
@@ -198,7 +185,7 @@ static json_t *leg_json(const struct launch_times *times)
     for (int32_t i = 0; i < times->n; i++)
         json_array_append_new(us, json_real(times->us[i]));
     return json_pack("{s:s, s:o, s:o, s:i, s:i, s:b}", "verdict", verdict_text(times->verdict), "reason",
-                     text_json(times->reason), "us", us, "calls", (int)times->calls, "clock", (int)times->clock_mhz,
+                     json_text(times->reason), "us", us, "calls", (int)times->calls, "clock", (int)times->clock_mhz,
                      "by_device", times->by_device);
 }
 
@@ -221,7 +208,7 @@ char *message_write(const struct message *message)
                      message->kind == MESSAGE_TRIALS || message->kind == MESSAGE_TIME;
     json_t *json = json_pack("{s:s}", to_worker ? "do" : "say", kind_names[message->kind]);
     if (message->text[0])
-        json_object_set_new(json, "text", text_json(message->text));
+        json_object_set_new(json, "text", json_text(message->text));
     if (message->kind == MESSAGE_CASE)
         json_object_set_new(json, "repeats", json_integer(message->repeats));
     if (message->for_trials)

@@ -2,6 +2,8 @@
 /* The option table and its parser; see option.h. */
 #include "harness/option.h"
 
+#include "harness/name_list.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
@@ -184,12 +186,11 @@ enum { N_OPTIONS = sizeof options / sizeof options[0] };
 static enum status no_such_option(enum command_bit command, const char *command_name, const char *given,
                                   struct error *err)
 {
-    char   names[512] = "";
-    size_t used = 0;
-    for (int i = 0; i < N_OPTIONS && used < sizeof names; i++)
+    struct name_list names = {0};
+    for (int i = 0; i < N_OPTIONS; i++)
         if (options[i].commands & (unsigned)command)
-            used += (size_t)snprintf(names + used, sizeof names - used, " --%s", options[i].name);
-    return error_set(err, STATUS_USAGE, "%s: no option '%s'; there are%s", command_name, given, names);
+            name_list_add(&names, "--%s", options[i].name);
+    return error_set(err, STATUS_USAGE, "%s: no option '%s'; there are %s", command_name, given, names.text);
 }
 
 static enum status set_number(int which, const char *text, struct settings *settings, struct error *err)

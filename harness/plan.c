@@ -7,6 +7,7 @@
 #include "harness/code_object.h"
 #include "harness/device.h"
 #include "harness/kernel_source.h"
+#include "harness/name_list.h"
 #include "harness/provider_process.h"
 #include "harness/shard.h"
 #include "harness/worker_process.h"
@@ -325,9 +326,9 @@ static enum status check_patterns(const struct settings *settings, const struct 
                                   struct concrete_case *const *cases, size_t n_cases, struct error *err)
 {
     for (size_t w = 0; w < settings->words.n; w++) {
-        const char *word = settings->words.items[w];
-        size_t      i = 0, length = strlen(word), used = 0;
-        char        names[700] = "";
+        const char      *word = settings->words.items[w];
+        size_t           i = 0, length = strlen(word);
+        struct name_list names = {0};
         while (i < n_cases && !case_name_matches(cases[i]->name, word))
             i++;
         if (i < n_cases || names_limit_family(registry, word))
@@ -335,11 +336,10 @@ static enum status check_patterns(const struct settings *settings, const struct 
         if (length > 3 && strcmp(word + length - 3, ".so") == 0)
             return error_set(err, STATUS_USAGE, "'%s' is no case; a plugin goes behind --provider: topkcts run --provider %s",
                              word, word);
-        for (size_t f = 0; f < registry->n_families && used < sizeof names; f++)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", f ? ", " : "",
-                                     registry->families[f].id);
+        for (size_t f = 0; f < registry->n_families; f++)
+            name_list_add(&names, "%s", registry->families[f].id);
         return error_set(err, STATUS_USAGE, "'%s' matches no case%s%s; families are %s", word,
-                         settings->suite ? " of suite " : "", settings->suite ? settings->suite : "", names);
+                         settings->suite ? " of suite " : "", settings->suite ? settings->suite : "", names.text);
     }
     return STATUS_OK;
 }

@@ -5,6 +5,7 @@
 #include "harness/claims.h"
 #include "harness/device.h"
 #include "harness/kernel_source.h"
+#include "harness/name_list.h"
 #include "harness/provider_gpu.h"
 #include "harness/provider_process.h"
 #include "harness/provider_watched.h"
@@ -22,20 +23,20 @@ enum { PROVIDER_NAME_BYTES = 128, PROVIDER_VERSION_BYTES = 64 }; /* with the end
 
 static enum status no_such_provider(const char *text, struct error *err)
 {
-    char   names[512];
-    size_t used = (size_t)snprintf(names, sizeof names, "reference");
-    size_t faulty = 0;
+    struct name_list names = {0};
+    size_t           faulty = 0;
+    name_list_add(&names, "reference");
     for (size_t i = 0; builtin_providers[i]; i++) {
         const char *name = builtin_providers[i]->provider->name;
         if (builtin_providers[i]->fault)
             faulty++;
-        else if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, ", %s", name);
+        else
+            name_list_add(&names, "%s", name);
     }
     return error_set(err, STATUS_USAGE,
                      "no provider '%s'; there are %s, %zu planted faults named faulty/NAME ('topkcts providers' lists "
                      "them), plugins by path (./mine.so), kernel sources (./mine.hip, ./mine.cu) and programs ('process:python3 mine.py')",
-                     text, names, faulty);
+                     text, names.text, faulty);
 }
 
 static bool is_path(const char *text)

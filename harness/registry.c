@@ -6,6 +6,7 @@
 #include "harness/registry.h"
 
 #include "harness/digest.h"
+#include "harness/name_list.h"
 #include "harness/yaml_tree.h"
 
 #include <dirent.h>
@@ -71,41 +72,27 @@ static enum status read_faults(struct reading *reading, const char *path)
     return STATUS_OK;
 }
 
-static enum status read_suite_providers(struct reading *reading, const struct yaml_node *node, struct suite *suite)
-{
-    if (yaml_check_kind(node, YAML_LIST, "providers", reading->err))
-        return reading->err->status;
-    const char **names = arena_alloc(&reading->registry->arena, (node->n_items + 1) * sizeof *names);
-    for (size_t i = 0; i < node->n_items; i++)
-        if (yaml_text(&node->items[i], &names[i], reading->err))
-            return reading->err->status;
-    suite->providers = names;
-    suite->n_providers = node->n_items;
-    return STATUS_OK;
-}
-
 static enum status read_suite(struct reading *reading, const struct registry_root *root, const struct yaml_node *node)
 {
     static const char *const keys[] = {"id",     "summary",   "budget_seconds", "strict", "watched",
                                        "device", "providers", "max_cases",      NULL};
+    static const char *const devices[] = {"host", "sim", "hip", "cuda", NULL};
     struct registry         *registry = reading->registry;
     struct error            *err = reading->err;
     const struct yaml_node  *item;
     struct suite             suite = {.root = root};
+    int                      device = -1;
     if (yaml_check_keys(node, "suite", keys, 3, err) || yaml_text(yaml_get(node, "id"), &suite.id, err) ||
         yaml_text(yaml_get(node, "summary"), &suite.summary, err) ||
         yaml_number(yaml_get(node, "budget_seconds"), 1, WEEK_SECONDS, &suite.budget_seconds, err))
         return err->status;
     if (((item = yaml_get(node, "strict")) && yaml_flag(item, &suite.strict, err)) ||
         ((item = yaml_get(node, "watched")) && yaml_flag(item, &suite.watched, err)) ||
-        ((item = yaml_get(node, "device")) && yaml_text(item, &suite.device, err)) ||
+        ((item = yaml_get(node, "device")) && yaml_choice(item, devices, &device, err)) ||
         ((item = yaml_get(node, "max_cases")) && yaml_number(item, 1, 1000000, &suite.max_cases, err)) ||
-        ((item = yaml_get(node, "providers")) && read_suite_providers(reading, item, &suite)))
+        ((item = yaml_get(node, "providers")) && yaml_texts(item, "providers", &registry->arena, &suite.providers, &suite.n_providers, err)))
         return err->status;
-    if (suite.device && strcmp(suite.device, "host") != 0 && strcmp(suite.device, "sim") != 0 &&
-        strcmp(suite.device, "hip") != 0 && strcmp(suite.device, "cuda") != 0)
-        return yaml_error(yaml_get(node, "device"), err, "'%s' is not among the accepted values: host, sim, hip, cuda",
-                          suite.device);
+    suite.device = device < 0 ? NULL : devices[device];
     suite.meta = strcmp(suite.id, "meta") == 0;
     for (size_t s = 0; s < registry->n_suites; s++)
         if (strcmp(registry->suites[s].id, suite.id) == 0)
@@ -256,15 +243,24 @@ void registry_clear(struct registry *registry)
 
 enum status registry_suite(const struct registry *registry, const char *id, size_t *suite, struct error *err)
 {
-    char   names[700] = "";
-    size_t used = 0;
+    struct name_list names = {0};
     for (size_t s = 0; s < registry->n_suites; s++) {
         if (strcmp(registry->suites[s].id, id) == 0) {
             *suite = s;
             return STATUS_OK;
         }
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", s ? ", " : "", registry->suites[s].id);
+        name_list_add(&names, "%s", registry->suites[s].id);
     }
-    return error_set(err, STATUS_USAGE, "no suite '%s'; there are %s", id, names);
+    return error_set(err, STATUS_USAGE, "no suite '%s'; there are %s", id, names.text);
+}
+
+enum status registry_fault(const struct registry *registry, const char *id, struct error *err)
+{
+    struct name_list names = {0};
+    for (size_t f = 0; f < registry->n_faults; f++) {
+        if (strcmp(registry->faults[f].id, id) == 0)
+            return STATUS_OK;
+        name_list_add(&names, "%s", registry->faults[f].id);
+    }
+    return error_set(err, STATUS_USAGE, "'%s' is not declared in faults.yaml; declared are %s", id, names.text);
 }

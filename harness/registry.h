@@ -134,6 +134,9 @@ enum outputs { OUTPUTS_PAGE, OUTPUTS_PAGE_RAW, OUTPUTS_RAW, N_OUTPUTS };
 /* "page", "page+raw", "raw" */
 const char *outputs_text(enum outputs outputs);
 
+/* The same as a list for those who read them, NULL-terminated. */
+extern const char *const outputs_names[N_OUTPUTS + 1];
+
 /* One concrete case: a point of a family's matrix. */
 struct concrete_case {
     const char          *name;
@@ -227,6 +230,9 @@ void        registry_clear(struct registry *registry);
 
 /* The suite of that name; STATUS_USAGE with the valid names otherwise. */
 enum status registry_suite(const struct registry *registry, const char *id, size_t *suite, struct error *err);
+
+/* Whether a kind of fault is declared in faults.yaml; STATUS_USAGE with those that are otherwise. */
+enum status registry_fault(const struct registry *registry, const char *id, struct error *err);
 
 /* The concrete case of exactly that name, also one that no suite lists: any legal point of its family's matrix, and
  * any lengths for a family with limits. The case lives in `arena`. STATUS_USAGE with near names otherwise. */

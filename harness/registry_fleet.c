@@ -7,7 +7,6 @@
 #include "harness/yaml_tree.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 /* A year: what is owed less often is not owed. */
 enum { MOST_HOURS = 366 * 24 };
@@ -23,7 +22,7 @@ static enum status read_duty(struct registry *registry, const struct yaml_node *
         yaml_number(yaml_get(node, "every_hours"), 1, MOST_HOURS, &duty.every_hours, err))
         return err->status;
     if (registry_suite(registry, duty.suite, &suite, err))
-        return error_prefix(err, "%s:%d", node->file, node->line);
+        return yaml_error_at(yaml_get(node, "suite"), err);
     for (size_t i = 0; i < registry->n_duties; i++)
         if (strcmp(registry->duties[i].device_glob, duty.device_glob) == 0 &&
             strcmp(registry->duties[i].suite, duty.suite) == 0)
@@ -38,10 +37,7 @@ enum status fleet_read(struct registry *registry, const struct registry_root *ro
 {
     const char       *path = arena_format(&registry->arena, "%s/fleet.yaml", root->folder);
     struct yaml_node *list;
-    struct stat       unused;
-    if (stat(path, &unused) != 0)
-        return STATUS_OK;
-    if (yaml_load(path, &registry->arena, &list, err) || yaml_check_kind(list, YAML_LIST, "the file", err))
+    if (yaml_load_list_if_there(path, &registry->arena, &list, err))
         return err->status;
     for (size_t i = 0; i < list->n_items; i++)
         if (read_duty(registry, &list->items[i], err))

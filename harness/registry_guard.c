@@ -3,12 +3,12 @@
  * Limits on time (registry/guards.yaml), each declared on a day, with a reason, before it is measured against. Only read
  * here; command_guard.c measures.
  */
+#include "harness/name_list.h"
 #include "harness/registry.h"
 #include "harness/yaml_tree.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Below this no machine tells two builds apart; above it a limit limits nothing. */
 static const double LEAST_PERCENT = 0.1, MOST_PERCENT = 1000;
@@ -28,17 +28,9 @@ static enum status read_providers(const struct yaml_node *node, struct guard *gu
 static enum status read_cases(struct registry *registry, const struct yaml_node *node, struct guard *guard,
                               struct error *err)
 {
-    if (yaml_check_kind(node, YAML_LIST, "cases", err))
+    if (yaml_texts(node, "cases", &registry->arena, &guard->cases, &guard->n_cases, err))
         return err->status;
-    if (node->n_items == 0)
-        return yaml_error(node, err, "lists no pattern; a guard times one case at least");
-    const char **patterns = arena_alloc(&registry->arena, node->n_items * sizeof *patterns);
-    for (size_t i = 0; i < node->n_items; i++)
-        if (yaml_text(&node->items[i], &patterns[i], err))
-            return err->status;
-    guard->cases = patterns;
-    guard->n_cases = node->n_items;
-    return STATUS_OK;
+    return guard->n_cases ? STATUS_OK : yaml_error(node, err, "lists no pattern; a guard times one case at least");
 }
 
 static enum status read_outputs(const struct yaml_node *node, struct guard *guard, struct error *err)
@@ -50,27 +42,21 @@ static enum status read_outputs(const struct yaml_node *node, struct guard *guar
         return err->status;
     guard->outputs = 0;
     for (size_t i = 0; i < node->n_items; i++) {
-        const char *text;
-        int         o = 0;
-        if (yaml_text(&node->items[i], &text, err))
+        int which;
+        if (yaml_choice(&node->items[i], outputs_names, &which, err))
             return err->status;
-        while (o < N_OUTPUTS && strcmp(outputs_text((enum outputs)o), text) != 0)
-            o++;
-        if (o == N_OUTPUTS)
-            return yaml_error(&node->items[i], err, "'%s' is not among the accepted values: page, page+raw, raw", text);
-        guard->outputs |= 1u << o;
+        guard->outputs |= 1u << which;
     }
     return guard->outputs ? STATUS_OK : yaml_error(node, err, "is empty; page, page+raw and raw are accepted");
 }
 
 static enum status read_cache(const struct yaml_node *node, struct guard *guard, struct error *err)
 {
-    const char *text = "warm";
-    if (node && yaml_text(node, &text, err))
+    static const char *const accepted[] = {"warm", "cold", NULL};
+    int                      which = 0;
+    if (node && yaml_choice(node, accepted, &which, err))
         return err->status;
-    guard->cold = strcmp(text, "cold") == 0;
-    if (!guard->cold && strcmp(text, "warm") != 0)
-        return yaml_error(node, err, "'%s' is not among the accepted values: warm, cold", text);
+    guard->cold = which == 1;
     return STATUS_OK;
 }
 
@@ -98,7 +84,7 @@ static enum status read_guard(struct registry *registry, const struct yaml_node 
     if ((suite && yaml_text(suite, &guard.suite, err)) || (cases && read_cases(registry, cases, &guard, err)))
         return err->status;
     if (suite && registry_suite(registry, guard.suite, &unused, err))
-        return error_prefix(err, "%s:%d", node->file, suite->line);
+        return yaml_error_at(suite, err);
     for (size_t g = 0; g < registry->n_guards; g++)
         if (strcmp(registry->guards[g].id, guard.id) == 0)
             return yaml_error(node, err, "guard '%s' is declared twice, first in %s:%d", guard.id,
@@ -112,10 +98,7 @@ enum status guards_read(struct registry *registry, const struct registry_root *r
 {
     const char       *path = arena_format(&registry->arena, "%s/guards.yaml", root->folder);
     struct yaml_node *list;
-    struct stat       unused;
-    if (stat(path, &unused) != 0)
-        return STATUS_OK;
-    if (yaml_load(path, &registry->arena, &list, err) || yaml_check_kind(list, YAML_LIST, "the file", err))
+    if (yaml_load_list_if_there(path, &registry->arena, &list, err))
         return err->status;
     for (size_t i = 0; i < list->n_items; i++)
         if (read_guard(registry, &list->items[i], err))
@@ -133,8 +116,7 @@ bool guard_is_to_come(const struct guard *guard)
 enum status registry_guard(const struct registry *registry, const char *id, const struct guard **guard,
                            struct error *err)
 {
-    char   names[700] = "";
-    size_t used = 0;
+    struct name_list names = {0};
     for (size_t g = 0; g < registry->n_guards; g++) {
         if (strcmp(registry->guards[g].id, id) == 0) {
             *guard = &registry->guards[g];
@@ -143,9 +125,8 @@ enum status registry_guard(const struct registry *registry, const char *id, cons
                                  "held to it yet", (*guard)->file, (*guard)->line, id, (*guard)->declared);
             return STATUS_OK;
         }
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", g ? ", " : "", registry->guards[g].id);
+        name_list_add(&names, "%s", registry->guards[g].id);
     }
     return error_set(err, STATUS_USAGE, "no guard '%s'; %s%s (a limit is declared in registry/guards.yaml before it is "
-                     "measured against)", id, registry->n_guards ? "there are " : "none is declared", names);
+                     "measured against)", id, registry->n_guards ? "there are " : "none is declared", names.text);
 }

@@ -18,8 +18,8 @@
 static const char FAULTY[] = "faulty/";
 
 struct names {
-    const char **items;
-    size_t       n;
+    const char *const *items;
+    size_t             n;
 };
 
 struct report {
@@ -96,37 +96,21 @@ static enum status read_names(struct reading *reading, const struct yaml_node *n
 {
     if (!node)
         return STATUS_OK;
-    if (yaml_check_kind(node, YAML_LIST, node->key, err))
+    if (yaml_texts(node, node->key, &reading->registry->arena, &names->items, &names->n, err))
         return err->status;
-    names->items = arena_alloc(&reading->registry->arena, (node->n_items + 1) * sizeof *names->items);
-    for (size_t i = 0; i < node->n_items; i++) {
-        if (yaml_text(&node->items[i], &names->items[i], err))
-            return err->status;
+    for (size_t i = 0; i < names->n; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(names->items[k], names->items[i]) == 0)
                 return yaml_error(node, err, "'%s' stands in the list twice", names->items[i]);
-        names->n++;
-    }
     return STATUS_OK;
 }
 
 static enum status check_kinds(const struct reading *reading, const struct yaml_node *node, const struct names *kinds,
                                struct error *err)
 {
-    const struct registry *registry = reading->registry;
-    for (size_t k = 0; k < kinds->n; k++) {
-        char   declared[700] = "";
-        size_t used = 0, f = 0;
-        while (f < registry->n_faults && strcmp(registry->faults[f].id, kinds->items[k]) != 0) {
-            if (used < sizeof declared)
-                used += (size_t)snprintf(declared + used, sizeof declared - used, "%s%s", f ? ", " : "",
-                                         registry->faults[f].id);
-            f++;
-        }
-        if (f == registry->n_faults)
-            return yaml_error(node, err, "'%s' is not declared in faults.yaml; declared are %s", kinds->items[k],
-                              declared);
-    }
+    for (size_t k = 0; k < kinds->n; k++)
+        if (registry_fault(reading->registry, kinds->items[k], err))
+            return yaml_error_at(node, err);
     return STATUS_OK;
 }
 
@@ -174,8 +158,7 @@ static enum status read_reports(struct reading *reading, const char *path, struc
 {
     struct yaml_node *list;
     struct report     report;
-    if (yaml_load(path, &reading->registry->arena, &list, err) ||
-        yaml_check_kind(list, YAML_LIST, "the file", err))
+    if (yaml_load_list(path, &reading->registry->arena, &list, err))
         return err->status;
     for (size_t i = 0; i < list->n_items; i++) {
         if (read_report(reading, &list->items[i], &report, err))

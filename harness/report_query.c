@@ -2,6 +2,8 @@
 /* Reading reports/NAME.sql; see report_query.h. Knows nothing of SQLite: the text goes there as it is. */
 #include "harness/report_query.h"
 
+#include "harness/name_list.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -104,17 +106,15 @@ enum status report_queries_read(const char *folder, struct arena *arena, struct 
 enum status report_query_find(const struct report_query *queries, size_t n_queries, const char *name,
                               const struct report_query **found, struct error *err)
 {
-    char   names[900] = "";
-    size_t used = 0;
+    struct name_list names = {0};
     for (size_t i = 0; i < n_queries; i++) {
         if (strcmp(queries[i].name, name) == 0) {
             *found = &queries[i];
             return STATUS_OK;
         }
-        if (used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", queries[i].name);
+        name_list_add(&names, "%s", queries[i].name);
     }
-    return error_set(err, STATUS_USAGE, "no query '%.60s'; there are %s", name, names);
+    return error_set(err, STATUS_USAGE, "no query '%.60s'; there are %s", name, names.text);
 }
 
 const struct report_parameter *report_parameter_find(const struct report_query *query, const char *given, size_t n)

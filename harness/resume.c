@@ -3,6 +3,7 @@
 #include "harness/resume.h"
 
 #include "harness/claims.h"
+#include "harness/name_list.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -26,32 +27,24 @@ static enum status take_argv(void *payload, int n_columns, const char *const *na
     return STATUS_OK;
 }
 
-struct listing {
-    char   text[600];
-    size_t used;
-};
-
 static enum status take_name(void *payload, int n_columns, const char *const *names, const char *const *values,
                              struct error *err)
 {
-    struct listing *listing = payload;
     (void)n_columns;
     (void)names;
     (void)err;
-    if (listing->used < sizeof listing->text)
-        listing->used += (size_t)snprintf(listing->text + listing->used, sizeof listing->text - listing->used, "%s%s",
-                                          listing->used ? ", " : "", values[0]);
+    name_list_add(payload, "%s", values[0]);
     return STATUS_OK;
 }
 
 static enum status no_such_run(struct store *store, const char *run, const char *database, struct error *err)
 {
-    struct listing listing = {0};
+    struct name_list runs = {0};
     if (store_query(store, "SELECT run FROM runs ORDER BY ended_at IS NOT NULL, started_at DESC LIMIT 10", NULL, 0,
-                    take_name, &listing, err))
+                    take_name, &runs, err))
         return err->status;
     return error_set(err, STATUS_USAGE, "--resume %s: %s has no such run; its unfinished and newest ones are %s", run,
-                     database, listing.used ? listing.text : "(none)");
+                     database, runs.used ? runs.text : "(none)");
 }
 
 /* What the run's own arguments settle is not for a resume to change. */

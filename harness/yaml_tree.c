@@ -2,6 +2,7 @@
 /* YAML files as trees; see yaml_tree.h. */
 #include "harness/yaml_tree.h"
 
+#include "harness/name_list.h"
 #include "harness/regular_file.h"
 
 #include <errno.h>
@@ -37,6 +38,13 @@ enum status yaml_error(const struct yaml_node *node, struct error *err, const ch
     va_end(arguments);
     return error_set(err, STATUS_USAGE, "%s:%d: %s%s%s", node->file, node->line, node->key ? node->key : "",
                      node->key ? ": " : "", message);
+}
+
+enum status yaml_error_at(const struct yaml_node *node, struct error *err)
+{
+    if (node->key)
+        return error_prefix(err, "%s:%d: %s", node->file, node->line, node->key);
+    return error_prefix(err, "%s:%d", node->file, node->line);
 }
 
 static enum status convert(const struct loading *loading, int id, int depth, struct yaml_node *out);
@@ -217,6 +225,21 @@ done:
     return err->status;
 }
 
+enum status yaml_load_list(const char *path, struct arena *arena, struct yaml_node **list, struct error *err)
+{
+    return yaml_load(path, arena, list, err) ? err->status : yaml_check_kind(*list, YAML_LIST, "the file", err);
+}
+
+enum status yaml_load_list_if_there(const char *path, struct arena *arena, struct yaml_node **list, struct error *err)
+{
+    struct stat unused;
+    if (stat(path, &unused) == 0 || errno != ENOENT)
+        return yaml_load_list(path, arena, list, err);
+    *list = arena_alloc(arena, sizeof **list);
+    **list = (struct yaml_node){.kind = YAML_LIST, .file = arena_text(arena, path), .line = 1};
+    return STATUS_OK;
+}
+
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
 {
     for (size_t i = 0; i < map->n_items; i++)
@@ -238,17 +261,16 @@ enum status yaml_check_keys(const struct yaml_node *map, const char *what, const
 {
     if (yaml_check_kind(map, YAML_MAP, what, err))
         return err->status;
-    char   names[512] = "";
-    size_t used = 0;
-    for (size_t i = 0; accepted[i] && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", accepted[i]);
+    struct name_list names = {0};
+    for (size_t i = 0; accepted[i]; i++)
+        name_list_add(&names, "%s", accepted[i]);
     for (size_t i = 0; i < map->n_items; i++) {
         size_t k = 0;
         while (accepted[k] && strcmp(accepted[k], map->items[i].key) != 0)
             k++;
         if (!accepted[k])
             return error_set(err, STATUS_USAGE, "%s:%d: unknown key '%s' in a %s; accepted are %s", map->file,
-                             map->items[i].line, map->items[i].key, what, names);
+                             map->items[i].line, map->items[i].key, what, names.text);
     }
     for (size_t k = 0; k < n_required && accepted[k]; k++)
         if (!yaml_get(map, accepted[k]))
@@ -265,6 +287,36 @@ enum status yaml_text(const struct yaml_node *node, const char **text, struct er
         return yaml_error(node, err, "is empty");
     *text = node->text;
     return STATUS_OK;
+}
+
+enum status yaml_texts(const struct yaml_node *node, const char *what, struct arena *arena, const char *const **texts,
+                       size_t *n, struct error *err)
+{
+    if (yaml_check_kind(node, YAML_LIST, what, err))
+        return err->status;
+    const char **read = arena_alloc(arena, (node->n_items + 1) * sizeof *read);
+    for (size_t i = 0; i < node->n_items; i++)
+        if (yaml_text(&node->items[i], &read[i], err))
+            return err->status;
+    *texts = read;
+    *n = node->n_items;
+    return STATUS_OK;
+}
+
+enum status yaml_choice(const struct yaml_node *node, const char *const *accepted, int *which, struct error *err)
+{
+    struct name_list names = {0};
+    const char      *text;
+    if (yaml_text(node, &text, err))
+        return err->status;
+    for (int i = 0; accepted[i]; i++) {
+        if (strcmp(accepted[i], text) == 0) {
+            *which = i;
+            return STATUS_OK;
+        }
+        name_list_add(&names, "%s", accepted[i]);
+    }
+    return yaml_error(node, err, "'%s' is not among the accepted values: %s", text, names.text);
 }
 
 enum status yaml_number(const struct yaml_node *node, int64_t low, int64_t high, int64_t *number, struct error *err)

@@ -32,9 +32,18 @@ struct yaml_node {
  * is no scalar: STATUS_USAGE. */
 enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **root, struct error *err);
 
+/* The same for a file that is a list; STATUS_USAGE for any other. */
+enum status yaml_load_list(const char *path, struct arena *arena, struct yaml_node **list, struct error *err);
+
+/* The same for one that may be left out, which is then an empty list. */
+enum status yaml_load_list_if_there(const char *path, struct arena *arena, struct yaml_node **list, struct error *err);
+
 /* Fails at the node: "file:line: key: message". */
 enum status yaml_error(const struct yaml_node *node, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Puts the node's place in front of a message that is recorded already: the same form. */
+enum status yaml_error_at(const struct yaml_node *node, struct error *err);
 
 /* The value under `key` of a map; NULL when there is none. */
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);
@@ -51,6 +60,13 @@ enum status yaml_check_kind(const struct yaml_node *node, enum yaml_kind kind, c
 enum status yaml_text(const struct yaml_node *node, const char **text, struct error *err);
 enum status yaml_number(const struct yaml_node *node, int64_t low, int64_t high, int64_t *number, struct error *err);
 enum status yaml_flag(const struct yaml_node *node, bool *flag, struct error *err);
+
+/* The texts of a list; `what` is said when it is none. */
+enum status yaml_texts(const struct yaml_node *node, const char *what, struct arena *arena, const char *const **texts,
+                       size_t *n, struct error *err);
+
+/* Which of the accepted texts (NULL-terminated) a scalar is. */
+enum status yaml_choice(const struct yaml_node *node, const char *const *accepted, int *which, struct error *err);
 
 /* A plain decimal number in [low, high]: "2.5", no exponent, no sign. */
 enum status yaml_decimal(const struct yaml_node *node, double low, double high, double *number, struct error *err);

@@ -3,6 +3,7 @@
 #include "harness/import/capture.h"
 
 #include "cases/given.h"
+#include "harness/name_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -109,15 +110,13 @@ static enum status take_role(struct reading_capture *reading, enum role role, co
 /* The names of all tensors, for messages. */
 static const char *listed(struct reading_capture *reading)
 {
-    char   text[512] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < reading->tensors.n && used < sizeof text; i++) {
+    struct name_list names = {0};
+    for (size_t i = 0; i < reading->tensors.n; i++) {
         char shape[TENSOR_TEXT_BYTES];
         tensor_describe(&reading->tensors.items[i], shape);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", i ? ", " : "", reading->tensors.items[i].name,
-                                 shape);
+        name_list_add(&names, "%s (%s)", reading->tensors.items[i].name, shape);
     }
-    return arena_format(reading->arena, "%s%s", text, used >= sizeof text ? " ..." : "");
+    return arena_text(reading->arena, names.text);
 }
 
 /* --tensor ROLE=NAME */
