@@ -12,32 +12,29 @@
 # Exit code 0: built. 2: no flashinfer or no compiler here. Anything else is the compiler's own: it rejects the source,
 # which is a failure of the kernel, not of this script.
 set -u
-[ $# -ge 1 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2; }
+. "$(dirname "$0")/installed_package.sh"
+[ $# -ge 1 ] || usage
 folder=$1
 target=${2:-sm_90a}
-root=$(cd "$(dirname "$0")/../.." && pwd)
-
-folder_of() {
-    "${PYTHON:-python3}" -c "import importlib.util as u; s = u.find_spec('$1'); print(s.submodule_search_locations[0] if s else '')" 2>/dev/null
-}
-flashinfer=${FLASHINFER:-$(folder_of flashinfer)}
-tvm=${TVM_FFI:-$(folder_of tvm_ffi)}
-[ -d "$flashinfer" ] || { echo "flashinfer is not installed for ${PYTHON:-python3}; set FLASHINFER to an unpacked package" >&2; exit 2; }
+flashinfer=${FLASHINFER:-$(package_folder flashinfer)}
+tvm=${TVM_FFI:-$(package_folder tvm_ffi)}
+[ -d "$flashinfer" ] || absent "flashinfer is not installed for ${PYTHON:-python3}; set FLASHINFER to an unpacked package"
 data=$flashinfer/data
-[ -e "$data/include/flashinfer/topk.cuh" ] || { echo "$flashinfer has no data/include/flashinfer/topk.cuh: this version keeps it elsewhere, or has none" >&2; exit 2; }
+[ -e "$data/include/flashinfer/topk.cuh" ] ||
+    absent "$flashinfer has no data/include/flashinfer/topk.cuh: this version keeps it elsewhere, or has none"
 grep -q 'ConfigurablePageTableKernelPolicy' "$data/include/flashinfer/topk.cuh" ||
-    { echo "$flashinfer maps no pages of more than one entry yet: too old" >&2; exit 2; }
+    absent "$flashinfer maps no pages of more than one entry yet: too old"
 case $target in
 sm_*) ;;
-*) echo "TARGET is '$target'; sm_NN is accepted" >&2; exit 2 ;;
+*) absent "TARGET is '$target'; sm_NN is accepted" ;;
 esac
-command -v nvcc >/dev/null || { echo "no nvcc on the PATH" >&2; exit 2; }
-version=$(sed -n 's/^Version: //p' "$(dirname "$flashinfer")"/flashinfer_python-*.dist-info/METADATA 2>/dev/null | head -n 1)
+need_compiler nvcc
+version=$(package_version "$flashinfer" flashinfer_python)
 
 cub=
 library=
 if [ "${WITH_CUB:-1}" != 0 ] && [ -e "$data/csrc/cub_topk.cu" ]; then
-    [ -e "$tvm/lib/libtvm_ffi.so" ] || { echo "tvm_ffi (package apache-tvm-ffi) is not installed; set TVM_FFI, or WITH_CUB=0" >&2; exit 2; }
+    [ -e "$tvm/lib/libtvm_ffi.so" ] || absent "tvm_ffi (package apache-tvm-ffi) is not installed; set TVM_FFI, or WITH_CUB=0"
     # The package brings a newer CUB than the toolkit's, and puts it in front of it.
     cub="-DWITH_CUB -I$data/cccl/libcudacxx/include -I$data/cccl/cub -I$data/cccl/thrust -I$data/csrc"
     cub="$cub -I$tvm/include -I$tvm/3rdparty/dlpack/include"
@@ -54,7 +51,7 @@ compile() {
     shift
     nvcc -std=c++17 -O3 -use_fast_math -DNDEBUG -arch="$target" --expt-relaxed-constexpr -Xfatbin -compress-all \
         -Xcompiler -fPIC,-fvisibility=hidden,-fno-gnu-unique "$@" -DFLASHINFER_ENABLE_F16 -DFLASHINFER_ENABLE_BF16 \
-        -I"$data/include" -I"$root/harness" -DFLASHINFER_VERSION="\"${version:-unknown}\"" \
+        -I"$data/include" -I"$root/harness" -DFLASHINFER_VERSION="\"$version\"" \
         -c -o "$object" "$root/kernels/adapters/flashinfer.cu"
 }
 

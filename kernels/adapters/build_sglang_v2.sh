@@ -14,39 +14,26 @@
 # Exit code 0: built. 2: no sglang, no tvm_ffi or no compiler here. Anything else is the compiler's own: it rejects the
 # source, which is a failure of the kernel, not of this script.
 set -u
-[ $# -ge 1 ] || { sed -n '3,15s/^# \{0,1\}//p' "$0"; exit 2; }
+. "$(dirname "$0")/installed_package.sh"
+[ $# -ge 1 ] || usage
 output=$1
 target=${2:-sm_90a}
-root=$(cd "$(dirname "$0")/../.." && pwd)
-
-folder_of() {
-    "${PYTHON:-python3}" -c "import importlib.util as u; s = u.find_spec('$1'); print(s.submodule_search_locations[0] if s else '')" 2>/dev/null
-}
-sglang=${SGLANG:-$(folder_of sglang)}
-tvm=${TVM_FFI:-$(folder_of tvm_ffi)}
-[ -d "$sglang" ] || { echo "sglang is not installed for ${PYTHON:-python3}; set SGLANG to an unpacked package" >&2; exit 2; }
-[ -d "$tvm/include" ] || { echo "tvm_ffi (package apache-tvm-ffi) is not installed; its headers and its library are needed; set TVM_FFI" >&2; exit 2; }
-[ -e "$tvm/lib/libtvm_ffi.so" ] || { echo "$tvm has no lib/libtvm_ffi.so" >&2; exit 2; }
-jit=
-for candidate in "$sglang/kernels/jit" "$sglang/jit_kernel"; do
-    [ -e "$candidate/csrc/deepseek_v4/topk_v2.cuh" ] && jit=$candidate && break
-done
-[ -n "$jit" ] || { echo "$sglang has no deepseek_v4/topk_v2.cuh: this version keeps it elsewhere, or has none" >&2; exit 2; }
+find_sglang deepseek_v4/topk_v2.cuh "its headers and its library are"
+[ -e "$tvm/lib/libtvm_ffi.so" ] || absent "$tvm has no lib/libtvm_ffi.so"
 case $target in
-sm_*) number=$(echo "$target" | sed 's/^sm_//; s/[a-z]*$//') ;;
-*) echo "TARGET is '$target'; sm_NN is accepted" >&2; exit 2 ;;
+sm_*) architecture=$(sm_number "$target")0 ;;
+*) absent "TARGET is '$target'; sm_NN is accepted" ;;
 esac
-command -v nvcc >/dev/null || { echo "no nvcc on the PATH" >&2; exit 2; }
+need_compiler nvcc
 case ${VARIANT:-every-launch} in
 every-launch) variant= ;;
 kept) variant=-DKEEP_PLAN=1 ;;
 kept-pdl) variant='-DKEEP_PLAN=1 -DUSE_PDL=1' ;;
-*) echo "VARIANT is '$VARIANT'; every-launch, kept and kept-pdl are accepted" >&2; exit 2 ;;
+*) absent "VARIANT is '$VARIANT'; every-launch, kept and kept-pdl are accepted" ;;
 esac
-version=$(sed -n 's/^Version: //p' "$(dirname "$sglang")"/sglang-*.dist-info/METADATA 2>/dev/null | head -n 1)
 
 # What variants would share when they are loaded side by side (statics of inline functions) is kept apart.
-set -- -std=c++20 -O3 --expt-relaxed-constexpr -arch="$target" -DSGL_CUDA_ARCH="${number}0" -cudart static -shared \
+set -- -std=c++20 -O3 --expt-relaxed-constexpr -arch="$target" -DSGL_CUDA_ARCH="$architecture" -cudart static -shared \
     -Xfatbin -compress-all -Xcompiler -fPIC,-fvisibility=hidden,-fno-gnu-unique -I"$jit/csrc" -I"$jit/include" -I"$tvm/include" -I"$tvm/3rdparty/dlpack/include" -I"$root/harness"
 clusters=
 if [ -z "${CLUSTERS8:-}" ] && [ -e "$jit/csrc/occupancy/cluster_probe.cuh" ]; then
@@ -72,7 +59,7 @@ int main()
     return 0;
 }
 PROBE
-    if nvcc -std=c++20 -O1 -arch="$target" -DSGL_CUDA_ARCH="${number}0" -cudart static -I"$jit/csrc" -I"$jit/include" \
+    if nvcc -std=c++20 -O1 -arch="$target" -DSGL_CUDA_ARCH="$architecture" -cudart static -I"$jit/csrc" -I"$jit/include" \
         -I"$tvm/include" -I"$tvm/3rdparty/dlpack/include" -o "$probe/probe" "$probe/probe.cu" "$tvm/lib/libtvm_ffi.so" \
         -Xlinker -rpath="$tvm/lib" 2>/dev/null && answer=$("$probe/probe" 2>/dev/null); then
         CLUSTERS8=${answer% *}
@@ -88,5 +75,5 @@ else
 fi
 # The library lies where it is installed, or beside the plugin.
 # shellcheck disable=SC2086
-exec nvcc "$@" $variant $clusters -DSGLANG_VERSION="\"${version:-unknown}\"" -o "$output" \
+exec nvcc "$@" $variant $clusters -DSGLANG_VERSION="\"$version\"" -o "$output" \
     "$root/kernels/adapters/sglang_v2.cu" "$tvm/lib/libtvm_ffi.so" -Xlinker -rpath="$tvm/lib" -Xlinker -rpath='$ORIGIN'
