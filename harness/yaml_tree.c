@@ -306,7 +306,7 @@ enum status yaml_texts(const struct yaml_node *node, const char *what, struct ar
 enum status yaml_choice(const struct yaml_node *node, const char *const *accepted, int *which, struct error *err)
 {
     struct name_list names = {0};
-    const char      *text;
+    const char      *text = "";
     if (yaml_text(node, &text, err))
         return err->status;
     for (int i = 0; accepted[i]; i++) {
