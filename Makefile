@@ -69,7 +69,11 @@ LINK_LIBRARIES = $(LINK_FLAGS) $(shell pkg-config --libs $(LIBRARIES)) -lboost_c
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BUILD)/topkcts backends code-objects ## the program, its GPU backends, v1 for the GPUs that compilers here know
+all: $(BUILD)/topkcts $(BUILD)/topkcts.1 backends code-objects ## the program, its man page, its GPU backends, v1 for the GPUs that compilers here know
+
+# The page is made from the program's own tables: man -l build/topkcts.1
+$(BUILD)/topkcts.1: $(BUILD)/topkcts
+	$(Q)$(BUILD)/topkcts help --man >$@
 
 run: all ## the main job: smoke on the simulator and the reference, verdicts in topkcts.db
 	$(BUILD)/topkcts run --suite smoke --provider v1 --provider reference

@@ -28,6 +28,12 @@ struct asking {
     bool                       failing; /* a query of --fail-on answered something */
 };
 
+static void print_parameters(const struct report_query *query)
+{
+    for (size_t p = 0; p < query->n_parameters; p++)
+        printf("    --%-12s %s\n", query->parameters[p].name, query->parameters[p].meaning);
+}
+
 static void list_queries(const struct asking *asking)
 {
     json_t *list = json_array();
@@ -36,11 +42,10 @@ static void list_queries(const struct asking *asking)
         json_t                    *parameters = json_object();
         if (!asking->settings->json)
             printf("%-14s %s\n", query->name, query->summary);
-        for (size_t p = 0; p < query->n_parameters; p++) {
+        if (!asking->settings->json)
+            print_parameters(query);
+        for (size_t p = 0; p < query->n_parameters; p++)
             json_object_set_new(parameters, query->parameters[p].name, json_string(query->parameters[p].meaning));
-            if (!asking->settings->json)
-                printf("    --%-12s %s\n", query->parameters[p].name, query->parameters[p].meaning);
-        }
         json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "query", query->name, "summary", query->summary,
                                               "parameters", parameters));
     }
@@ -215,15 +220,38 @@ static enum status check_form(const struct settings *settings, const struct aski
     return STATUS_OK;
 }
 
+/* The queries of reports/, and which of them the words name. */
+static enum status read_queries(struct asking *asking, struct error *err)
+{
+    const char *folder = arena_format(&asking->arena, "%s/reports", project_folder());
+    if (report_queries_read(folder, &asking->arena, &asking->queries, &asking->n_queries, err))
+        return err->status;
+    for (size_t i = 0; i < asking->settings->words.n; i++)
+        if (ask_for(asking, asking->settings->words.items[i], err))
+            return err->status;
+    return STATUS_OK;
+}
+
+enum status command_query_explain(const struct settings *settings, struct error *err)
+{
+    struct asking asking = {.settings = settings};
+    if (!read_queries(&asking, err)) {
+        for (size_t q = 0; q < asking.n_asked; q++) {
+            printf("\n%-14s %s\n", asking.asked[q]->name, asking.asked[q]->summary);
+            print_parameters(asking.asked[q]);
+        }
+        if (asking.n_asked == 0)
+            printf("\nWhat can be asked, with all parameters: topkcts query; one of them: topkcts query NAME --help\n");
+    }
+    arena_clear(&asking.arena);
+    return err->status;
+}
+
 enum status command_query(const struct settings *settings, struct error *err)
 {
     struct asking asking = {.settings = settings};
-    const char   *folder = arena_format(&asking.arena, "%s/reports", project_folder());
-    if (report_queries_read(folder, &asking.arena, &asking.queries, &asking.n_queries, err))
+    if (read_queries(&asking, err))
         goto done;
-    for (size_t i = 0; i < settings->words.n; i++)
-        if (ask_for(&asking, settings->words.items[i], err))
-            goto done;
     for (size_t i = 0; i < settings->fail_on.n; i++)
         if (ask_for(&asking, settings->fail_on.items[i], err))
             goto done;

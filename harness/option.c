@@ -177,7 +177,8 @@ static const struct {
      COMMAND_LIST | COMMAND_SHOW | COMMAND_CHECK | COMMAND_RUN | COMMAND_WORKER | COMMAND_PROVIDERS | COMMAND_DEVICES |
          COMMAND_QUERY | COMMAND_FLEET | COMMAND_GATE | COMMAND_GUARD,
      "another registry beside the project's own; repeatable"},
-    {"json", NULL, OPTION_FLAG, PLACE(json), 0, 0, COMMAND_ALL, "print the answer as JSON"},
+    {"json", NULL, OPTION_FLAG, PLACE(json), 0, 0, COMMAND_ALL & ~COMMAND_HELP, "print the answer as JSON"},
+    {"man", NULL, OPTION_FLAG, PLACE(man), 0, 0, COMMAND_HELP, "all commands and options as a man page, for man -l"},
     {"help", NULL, OPTION_FLAG, PLACE(help), 0, 0, COMMAND_ALL, "this help"},
 #undef PLACE
 };
@@ -330,6 +331,31 @@ enum status options_parse(enum command_bit command, const char *command_name, in
     return STATUS_OK;
 }
 
+bool option_row(int i, struct option_row *row)
+{
+    if (i < 0 || i >= N_OPTIONS)
+        return false;
+    *row = (struct option_row){options[i].name, options[i].argument, options[i].help,
+                               options[i].low,  options[i].high,     options[i].commands};
+    return true;
+}
+
+/* Prints text from column `indent` on, broken at blanks before column 120. */
+static void print_wrapped(const char *text, int indent, FILE *file)
+{
+    size_t room = (size_t)(120 - indent);
+    while (strlen(text) > room) {
+        size_t n = room;
+        while (n > 0 && text[n] != ' ')
+            n--;
+        if (n == 0)
+            break;
+        fprintf(file, "%.*s\n%*s", (int)n, text, indent, "");
+        text += n + 1;
+    }
+    fprintf(file, "%s\n", text);
+}
+
 void options_print(enum command_bit command, FILE *file)
 {
     for (int i = 0; i < N_OPTIONS; i++) {
@@ -338,6 +364,7 @@ void options_print(enum command_bit command, FILE *file)
             continue;
         snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].argument ? " " : "",
                  options[i].argument ? options[i].argument : "");
-        fprintf(file, "  %-22s %s\n", left, options[i].help);
+        fprintf(file, "  %-22s ", left);
+        print_wrapped(options[i].help, 25, file);
     }
 }

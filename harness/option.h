@@ -27,6 +27,7 @@ enum command_bit {
     COMMAND_WORKER = 1 << 6,
     COMMAND_BENCH = 1 << 7,
     COMMAND_FUZZ = 1 << 8,
+    COMMAND_HELP = 1 << 9,
     COMMAND_GATE = 1 << 16,
     COMMAND_EVIDENCE = 1 << 17,
     COMMAND_PLUGIN = 1 << 18,
@@ -84,14 +85,25 @@ struct settings {
     struct option_list limits;
     const char        *findings, *beside;
     int64_t            case_timeout, inactivity, time_limit, budget; /* seconds */
-    bool               json, update, fail_fast, require_clean_env, watch, help;
+    bool               json, update, fail_fast, require_clean_env, watch, help, man;
 };
 
 /* Reads the arguments after the command's name. STATUS_USAGE names the option, what came and what would be right. */
 enum status options_parse(enum command_bit command, const char *command_name, int argc, char **argv,
                           struct settings *settings, struct error *err);
 
-/* Prints the options of a command. */
+/* One row of the table, for whoever explains it. */
+struct option_row {
+    const char *name, *argument; /* without dashes; NULL for a flag */
+    const char *help;
+    int64_t     low, high;       /* of a number; else 0, 0 */
+    unsigned    commands;        /* bits of enum command_bit; a name may have several rows, for different commands */
+};
+
+/* Row `i` of the table; false behind the last. */
+bool option_row(int i, struct option_row *row);
+
+/* Prints the options of a command, at most 120 columns wide. */
 void options_print(enum command_bit command, FILE *file);
 
 #endif

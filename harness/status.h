@@ -8,11 +8,19 @@
 #ifndef TOPKCTS_STATUS_H
 #define TOPKCTS_STATUS_H
 
+/* Columns: enum name, exit code, what it says to whoever started the program. */
+#define STATUS_LIST(X)                                                                                                 \
+    X(OK, 0, "everything was judged as promised or expected, or the question was answered")                            \
+    X(FAIL, 1, "a kernel is to blame: a fail, crash, timeout, flaky or unexpected notrun, or skips over their bound")  \
+    X(USAGE, 2,                                                                                                        \
+      "nothing ran: the command line, the registry, an unknown name, a selection of nothing, or a plugin that cannot " \
+      "be loaded")                                                                                                     \
+    X(BOOKS, 3, "the machine: the books cannot be kept, a named device is not there, or nothing was judged")
+
 enum status {
-    STATUS_OK = 0,    /* everything judged as promised or expected */
-    STATUS_FAIL = 1,  /* a fail, crash, timeout, flaky, unexpected notrun, or skips over their bound */
-    STATUS_USAGE = 2, /* usage, registry error, unknown name, empty selection, a plugin that cannot be loaded */
-    STATUS_BOOKS = 3  /* the books cannot be kept, a named device is not there, or nothing was judged */
+#define STATUS_ENUM(name, code, meaning) STATUS_##name = (code),
+    STATUS_LIST(STATUS_ENUM)
+#undef STATUS_ENUM
 };
 
 struct error {

@@ -8,8 +8,9 @@ static const struct {
     const char *text;
     bool        judged;
     bool        red;
+    const char *meaning;
 } verdicts[VERDICT_COUNT] = {
-#define VERDICT_ROW(name, text, judged, red) [VERDICT_##name] = {text, judged, red},
+#define VERDICT_ROW(name, text, judged, red, meaning) [VERDICT_##name] = {text, judged, red, meaning},
     VERDICT_LIST(VERDICT_ROW)
 #undef VERDICT_ROW
 };
@@ -17,6 +18,11 @@ static const struct {
 const char *verdict_text(enum verdict verdict)
 {
     return verdicts[verdict].text;
+}
+
+const char *verdict_meaning(enum verdict verdict)
+{
+    return verdicts[verdict].meaning;
 }
 
 enum verdict verdict_from_text(const char *text)
