@@ -8,7 +8,7 @@
 void command_print_overview(bool first_only)
 {
     printf("topkcts: conformance and regression suite for GPU indexer top-k kernels\n\n");
-    for (int i = 0; commands[i].name && (i < N_FIRST_COMMANDS || !first_only); i++)
+    for (int i = 0; (i < N_FIRST_COMMANDS || !first_only) && commands[i].name; i++)
         if (commands[i].summary)
             printf("  topkcts %-12s %-12s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
     printf("\nA first run:    topkcts run                          v1, suite smoke, on the GPU or the simulator\n"

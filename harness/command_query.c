@@ -194,6 +194,44 @@ static void print_answer(struct asking *asking, const struct report_query *query
     }
 }
 
+/* What a parameter chooses from, and whether the database knows what was given: a column of each. */
+static const struct {
+    const char *parameter, *what, *sql;
+} choices[] = {
+    {"arch", "no device has this architecture",
+     "SELECT (SELECT count(*) FROM devices WHERE arch GLOB :given OR arch GLOB :given || ':*') AS n, "
+     "(SELECT group_concat(name, ', ') FROM (SELECT DISTINCT arch AS name FROM devices ORDER BY 1 LIMIT 30)) AS names"},
+    {"device", "no device has this device_id",
+     "SELECT (SELECT count(*) FROM devices WHERE device_id GLOB :given) AS n, "
+     "(SELECT group_concat(name, ', ') FROM (SELECT device_id AS name FROM devices ORDER BY 1 LIMIT 30)) AS names"},
+    {"provider", "no run had this provider",
+     "SELECT (SELECT count(*) FROM run_providers WHERE provider GLOB :given) AS n, (SELECT group_concat(name, ', ') "
+     "FROM (SELECT DISTINCT provider AS name FROM run_providers ORDER BY 1 LIMIT 30)) AS names"},
+    {"case", "no result has this case_name; a family is 'NAME/*'",
+     "SELECT EXISTS (SELECT 1 FROM latest WHERE case_name GLOB :given) AS n, (SELECT group_concat(name, ', ') "
+     "FROM (SELECT DISTINCT family AS name FROM latest ORDER BY 1 LIMIT 30)) AS names"},
+};
+enum { N_CHOICES = sizeof choices / sizeof choices[0] };
+
+/* "Nothing" must not be the answer to a name that is written wrong: it would read as if all were well. */
+static enum status doubt_nothing(const struct asking *asking, const struct store_parameter *parameters, size_t n,
+                                 struct error *err)
+{
+    for (size_t i = 0; i < n && !err->status; i++)
+        for (size_t c = 0; c < N_CHOICES && !err->status; c++) {
+            const struct store_parameter given = {"given", parameters[i].value};
+            struct answer                known = {0};
+            if (strcmp(parameters[i].name, choices[c].parameter) != 0)
+                continue;
+            if (!store_query_named(asking->store, choices[c].sql, &given, 1, answer_add_row, &known, err) &&
+                known.values[0].integer == 0)
+                error_set(err, STATUS_USAGE, "query: --%s %s: %s in the database; there are %s", parameters[i].name,
+                          given.value, choices[c].what, known.values[1].text ? known.values[1].text : "none at all");
+            answer_clear(&known);
+        }
+    return err->status;
+}
+
 static enum status ask(struct asking *asking, const struct report_query *query, struct error *err)
 {
     struct store_parameter parameters[OPTION_MAX_LIST / 2 + 1];
@@ -202,7 +240,7 @@ static enum status ask(struct asking *asking, const struct report_query *query, 
     if (!fill_parameters(asking, query, parameters, &n_parameters, err)) {
         if (store_query_named(asking->store, query->sql, parameters, n_parameters, answer_add_row, &answer, err))
             error_prefix(err, "%s.sql", query->name);
-        else
+        else if (answer.n_rows || !doubt_nothing(asking, parameters, n_parameters, err))
             print_answer(asking, query, &answer);
     }
     if (answer.n_rows && is_among(&asking->settings->fail_on, query->name))

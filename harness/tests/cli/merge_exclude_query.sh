@@ -145,3 +145,10 @@ for when in monday 2026-11-99 2026-11 2026-11-30T; do
     expect 2 "--since $when: no time" "$TOPKCTS" query regressions --since $when --db all.db
 done
 expect 0 "" "$TOPKCTS" query regressions --since 2026-11-30T13:00 --db all.db
+
+# Nothing is no answer to a name that no run of the database has: it would read as if all were well.
+expect 2 "there are x86_64" "$TOPKCTS" query regressions --arch gfx1100 --db all.db
+expect 2 "there are host:x86_64" "$TOPKCTS" query regressions history --device 'GPU-*' --fail-on regressions --db all.db
+expect 2 "no run had this provider" "$TOPKCTS" query flaky --provider v11 --db all.db
+expect 2 "no result has this case_name" "$TOPKCTS" query regressions --case boundary-ties --db all.db
+expect 0 "regressions: nothing" "$TOPKCTS" query regressions --arch 'x86*' --device 'host*' --provider reference --db all.db
