@@ -5,12 +5,15 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 static void list_one(json_t *list, bool as_json, const char *name)
 {
     struct store_device record;
     struct error        why = {0};
     bool                there = !device_describe(name, &record, &why);
+    char                prefix[32]; /* the line begins with the name already */
+    snprintf(prefix, sizeof prefix, "%s: ", name);
     if (as_json && there)
         json_array_append_new(list, json_pack("{s:s, s:b, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:s?, s:s?}", "device", name,
                                               "available", 1, "device_id", record.device_id, "backend", record.backend,
@@ -24,20 +27,20 @@ static void list_one(json_t *list, bool as_json, const char *name)
         printf("%-8s %-16s %-10s id %s%s%s\n", name, record.name, record.arch, record.device_id,
                record.driver ? ", driver " : "", record.driver ? record.driver : "");
     else
-        printf("%-8s not available: %s\n", name, why.text);
+        printf("%-8s not available: %s\n", name,
+               why.text + (strncmp(why.text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0));
 }
 
 enum status command_devices(const struct settings *settings, struct error *err)
 {
-    static const char *const cpu_names[] = {"host", "sim", "sim:32", "sim:64"};
-    json_t                  *list = json_array();
+    json_t *list = json_array();
     (void)err;
-    for (size_t i = 0; i < sizeof cpu_names / sizeof cpu_names[0]; i++)
-        list_one(list, settings->json, cpu_names[i]);
     for (int b = 0; device_backends[b]; b++) {
         struct error unknown = {0};
         int          n = 0;
-        if (!device_is_gpu(device_backends[b]->name))
+        for (int i = 0; device_backends[b]->names[i] && !device_backends[b]->is_gpu; i++)
+            list_one(list, settings->json, device_backends[b]->names[i]);
+        if (!device_backends[b]->is_gpu)
             continue;
         device_count(device_backends[b], &n, &unknown);
         for (int i = 0; i < (n > 0 ? n : 1); i++) { /* a backend without devices says why, on the line of its first */

@@ -8,24 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct device_backend *const device_backends[] = {&device_host_backend, &device_sim_backend,
+const struct device_backend *const device_backends[DEVICE_MAX_BACKENDS + 1] = {&device_host_backend, &device_sim_backend,
                                                          &device_hip_backend, &device_cuda_backend, NULL};
+
+const struct device_backend *device_backend_find(const char *name)
+{
+    size_t length = strcspn(name, ":");
+    for (int i = 0; device_backends[i]; i++)
+        if (strlen(device_backends[i]->name) == length && strncmp(device_backends[i]->name, name, length) == 0)
+            return device_backends[i];
+    return NULL;
+}
+
+const char *device_names(void)
+{
+    static char names[256];
+    size_t      used = 0;
+    for (int i = 0; device_backends[i]; i++)
+        for (int n = 0; device_backends[i]->names[n] && used < sizeof names; n++)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                                     device_backends[i]->names[n]);
+    return names;
+}
 
 enum status device_parse(const char *name, const struct device_backend **backend, int *ordinal, struct error *err)
 {
-    size_t length = strcspn(name, ":");
-    for (int i = 0; device_backends[i]; i++) {
-        char *end = NULL;
-        if (strlen(device_backends[i]->name) != length || strncmp(device_backends[i]->name, name, length) != 0)
-            continue;
-        long number = name[length] ? strtol(name + length + 1, &end, 10) : 0;
-        if (name[length] && (end == name + length + 1 || *end || number < 0 || number > 4096))
-            break;
-        *backend = device_backends[i];
-        *ordinal = (int)number;
-        return STATUS_OK;
-    }
-    return error_set(err, STATUS_USAGE, "no device '%s'; a device is host, sim, sim:32, sim:64, hip:N or cuda:N", name);
+    const struct device_backend *found = device_backend_find(name);
+    const char                  *colon = strchr(name, ':');
+    char                        *end = NULL;
+    long                         number = colon ? strtol(colon + 1, &end, 10) : 0;
+    if (!found || (colon && (end == colon + 1 || *end || number < 0 || number > 4096)))
+        return error_set(err, STATUS_USAGE, "no device '%s'; a device is one of %s", name, device_names());
+    *backend = found;
+    *ordinal = (int)number;
+    return STATUS_OK;
 }
 
 enum status device_open(struct device *device, const char *name, struct error *err)
@@ -34,6 +50,9 @@ enum status device_open(struct device *device, const char *name, struct error *e
     if (device_parse(name, &device->backend, &device->ordinal, err))
         return err->status;
     device->name = name;
+    device->memory = device->backend->memory;
+    device->default_repeats = device->backend->default_repeats;
+    device->timeout_seconds = device->backend->timeout_seconds;
     return device->backend->open(device, err);
 }
 
@@ -56,11 +75,12 @@ enum status device_describe(const char *name, struct store_device *record, struc
 
 bool device_is_gpu(const char *name)
 {
-    return strncmp(name, "cuda", 4) == 0 || strncmp(name, "hip", 3) == 0;
+    const struct device_backend *backend = device_backend_find(name);
+    return backend && backend->is_gpu;
 }
 
 enum status device_count(const struct device_backend *backend, int *n, struct error *err)
 {
     *n = 1;
-    return device_is_gpu(backend->name) ? gpu_probe_count(backend->name, n, err) : STATUS_OK;
+    return backend->is_gpu ? gpu_probe_count(backend->name, n, err) : STATUS_OK;
 }

@@ -5,7 +5,9 @@
  *     device.c        names, the list of backends          device_host.c   plain CPU memory, and the simulator on top
  *     device_gpu.c    CUDA and HIP devices, through the driver table
  *
- * Adding a backend is one source with a `const struct device_backend` and one line in the list of device.c.
+ * Adding a backend is one source with a `const struct device_backend`, its declaration here and its place in the list of
+ * device.c; names, time limits, estimates and what `topkcts devices` prints follow from it. README.md has the rest, for a
+ * GPU with a driver of its own.
  */
 #ifndef TOPKCTS_DEVICE_H
 #define TOPKCTS_DEVICE_H
@@ -47,8 +49,15 @@ struct device {
 
 /* What a backend does. Slots marked optional may be NULL. */
 struct device_backend {
-    const char *name;    /* the word before ':' in a device name */
-    const char *summary; /* one line for `topkcts devices` */
+    const char        *name;     /* the word before ':' in a device name */
+    const char        *names[4]; /* its devices as people write them; of a GPU "hip:N". NULL-terminated */
+    bool               is_gpu;   /* devices are counted by a driver; one worker at a time, in a process that may be lost */
+    bool               simulates; /* runs kernels of kernels/simulator and no others */
+    enum topk_memory   memory;   /* of its buffers: whose providers it fits */
+    int32_t            default_repeats;
+    int32_t            timeout_seconds;          /* of one launch */
+    double             overhead_ms, element_ns;  /* a case: inputs, reference, judging; one score in one launch: roughly,
+                                                    two cores, suite conformance */
 
     /* The identity of a device without opening it for work. STATUS_BOOKS with the reason when it is not there. */
     enum status (*describe)(const char *name, int ordinal, struct store_device *record, struct error *err);
@@ -110,7 +119,14 @@ struct device_backend {
 };
 
 /* All backends, NULL-terminated, in the order of `topkcts devices`. */
+enum { DEVICE_MAX_BACKENDS = 8 };
 extern const struct device_backend *const device_backends[];
+
+/* The backend of that name, or of a device's name; NULL when there is none. */
+const struct device_backend *device_backend_find(const char *name);
+
+/* All names that a device may have, for messages: "host, sim, sim:32, sim:64, hip:N, cuda:N". */
+const char *device_names(void);
 
 /* Splits "cuda:1" into backend and ordinal. STATUS_USAGE with the valid names for anything else. */
 enum status device_parse(const char *name, const struct device_backend **backend, int *ordinal, struct error *err);

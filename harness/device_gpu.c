@@ -85,10 +85,7 @@ static enum status gpu_open(struct device *device, struct error *err)
         return error_prefix(err, "%s", device->name);
     }
     device->self = gpu;
-    device->memory = strcmp(device->backend->name, "hip") == 0 ? TOPK_MEMORY_HIP : TOPK_MEMORY_CUDA;
     device->host_visible = false;
-    device->default_repeats = 10;
-    device->timeout_seconds = 60;
     device->n_arrangements = 1;
     if (gpu->driver->describe(device->ordinal, &gpu->description, err) || gpu->driver->open(device->ordinal, err))
         goto done;
@@ -220,6 +217,7 @@ static int32_t gpu_clock_mhz(struct device *device)
 }
 
 #define GPU_SLOTS                                                                                                      \
+    .is_gpu = true, .default_repeats = 10, .timeout_seconds = 60, .overhead_ms = 10, .element_ns = 4,                  \
     .open = gpu_open, .close = gpu_close, .alloc = gpu_alloc, .free = gpu_free, .write = gpu_write, .read = gpu_read,  \
     .finish = gpu_finish, .stream = stream_of, .keep_busy = gpu_keep_busy, .copy_behind = gpu_copy_behind,             \
     .capture_begin = gpu_capture_begin, .capture_end = gpu_capture_end, .graph_launch = gpu_graph_launch,              \
@@ -228,14 +226,16 @@ static int32_t gpu_clock_mhz(struct device *device)
 
 const struct device_backend device_hip_backend = {
     .name = "hip",
-    .summary = "AMD GPUs through HIP",
+    .names = {"hip:N"},
+    .memory = TOPK_MEMORY_HIP,
     .describe = hip_describe,
     GPU_SLOTS,
 };
 
 const struct device_backend device_cuda_backend = {
     .name = "cuda",
-    .summary = "NVIDIA GPUs through the CUDA driver",
+    .names = {"cuda:N"},
+    .memory = TOPK_MEMORY_CUDA,
     .describe = cuda_describe,
     GPU_SLOTS,
 };

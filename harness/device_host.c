@@ -79,11 +79,8 @@ static enum status host_describe(const char *name, int ordinal, struct store_dev
 static enum status host_open(struct device *device, struct error *err)
 {
     struct store_device unused;
-    device->memory = TOPK_MEMORY_HOST;
     device->host_visible = true;
     device->memory_bytes = machine_memory();
-    device->default_repeats = 3;
-    device->timeout_seconds = 10;
     device->n_arrangements = 1;
     return host_describe(device->name, device->ordinal, &unused, err);
 }
@@ -120,11 +117,8 @@ static enum status sim_open(struct device *device, struct error *err)
     struct store_device record;
     if (sim_describe(device->name, device->ordinal, &record, err))
         return err->status;
-    device->memory = TOPK_MEMORY_HOST;
     device->host_visible = true;
     device->memory_bytes = machine_memory();
-    device->default_repeats = 10;
-    device->timeout_seconds = 60;
     device->n_arrangements = record.wave_size ? 1 : 2;
     return STATUS_OK;
 }
@@ -193,7 +187,12 @@ static uint64_t sim_order(struct device *device)
 
 const struct device_backend device_host_backend = {
     .name = "host",
-    .summary = "this machine's CPU and memory: host plugins, processes, the reference",
+    .names = {"host"},
+    .memory = TOPK_MEMORY_HOST,
+    .default_repeats = 3,
+    .timeout_seconds = 10,
+    .overhead_ms = 0.5,
+    .element_ns = 12,
     .describe = host_describe,
     .open = host_open,
     .close = host_close,
@@ -205,7 +204,13 @@ const struct device_backend device_host_backend = {
 
 const struct device_backend device_sim_backend = {
     .name = "sim",
-    .summary = "the SIMT simulator: seeded schedules, wave sizes 32 and 64 (sim:32, sim:64: one of them)",
+    .names = {"sim", "sim:32", "sim:64"},
+    .simulates = true,
+    .memory = TOPK_MEMORY_HOST,
+    .default_repeats = 10,
+    .timeout_seconds = 60,
+    .overhead_ms = 2,
+    .element_ns = 90,
     .describe = sim_describe,
     .open = sim_open,
     .close = host_close,

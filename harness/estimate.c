@@ -2,6 +2,8 @@
 /* Time of a case before it runs; see estimate.h. */
 #include "harness/estimate.h"
 
+#include "harness/device.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,34 +11,22 @@
 /* Launches beside the repeats: other contents, once more, and the other circumstances of judge.h. */
 enum { OTHER_LAUNCHES = 8 };
 
-/* Measured with suite conformance on two cores; what matters is the order of magnitude and the shape. */
-static const struct backend_cost {
-    const char *backend;
-    double      overhead_ms;   /* of a case: inputs, reference, judging */
-    double      element_ns;    /* of one score in one launch */
-    int32_t     default_repeats;
-} costs[] = {
-    {"host", 0.5, 12, 3},
-    {"sim", 2, 90, 10},
-    {"hip", 10, 4, 10},
-    {"cuda", 10, 4, 10},
-};
-enum { N_COSTS = sizeof costs / sizeof costs[0] };
-
-static const struct backend_cost *cost_of(const char *backend)
+/* A backend that is not known here, as in a suite's `device`, costs what the last of the list does. */
+static const struct device_backend *cost_of(const char *backend)
 {
-    size_t i = 0;
-    while (i + 1 < N_COSTS && strcmp(costs[i].backend, backend) != 0)
-        i++;
-    return &costs[i];
+    const struct device_backend *found = device_backend_find(backend);
+    for (int i = 0; !found && device_backends[i]; i++)
+        if (!device_backends[i + 1])
+            found = device_backends[i];
+    return found;
 }
 
 double estimate_plain(const struct settings *settings, const struct target *target,
                       const struct concrete_case *concrete)
 {
-    const struct backend_cost *cost = cost_of(target->record.backend);
-    double                     elements = 0;
-    int64_t                    repeats = cost->default_repeats;
+    const struct device_backend *cost = cost_of(target->record.backend);
+    double                       elements = 0;
+    int64_t                      repeats = cost->default_repeats;
     for (int32_t row = 0; row < concrete->spec.batch; row++)
         elements += case_row_length(&concrete->spec, row);
     if (repeats < concrete->family->launches)
@@ -61,8 +51,8 @@ static enum status take_factor(void *payload, int n_columns, const char *const *
 
 enum status estimate_factor(struct store *store, const struct target *target, double *factor, struct error *err)
 {
-    const struct backend_cost *cost = cost_of(target->record.backend);
-    char                       overhead[32], per_element[32], others[16];
+    const struct device_backend *cost = cost_of(target->record.backend);
+    char                         overhead[32], per_element[32], others[16];
     snprintf(overhead, sizeof overhead, "%.9g", cost->overhead_ms);
     snprintf(per_element, sizeof per_element, "%.9g", cost->element_ns * 1e-6);
     snprintf(others, sizeof others, "%d", OTHER_LAUNCHES);

@@ -2,6 +2,7 @@
 /* Asking a GPU driver in a child process; see gpu_probe.h. */
 #include "harness/gpu_probe.h"
 
+#include "harness/device.h"
 #include "harness/gpu_load.h"
 
 #include <errno.h>
@@ -120,8 +121,10 @@ static void probe(const char *backend, struct answer *answer)
 /* Each backend is asked once. */
 static struct answer *answer_of(const char *backend)
 {
-    static struct answer *answers[2];
-    int                   which = strcmp(backend, "cuda") == 0;
+    static struct answer *answers[DEVICE_MAX_BACKENDS];
+    int                   which = 0;
+    while (device_backends[which + 1] && strcmp(device_backends[which]->name, backend) != 0)
+        which++;
     if (!answers[which]) {
         answers[which] = calloc(1, sizeof *answers[which]);
         if (answers[which])

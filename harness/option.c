@@ -25,7 +25,7 @@ static const struct {
     {"suite", "NAME", OPTION_TEXT, PLACE(suite), 0, 0, COMMAND_LIST | COMMAND_RUN | COMMAND_FLEET | COMMAND_GATE,
      "cases of this suite (run: smoke unless a pattern is given)"},
     {"device", "D", OPTION_LIST, PLACE(devices), 0, 0, COMMAND_RUN | COMMAND_BENCH | COMMAND_FLEET | COMMAND_GATE | COMMAND_WORKER | COMMAND_GUARD | COMMAND_FUZZ,
-     "host, sim, sim:32, sim:64, hip:N or cuda:N; repeatable (default: where the provider runs)"},
+     "where, as topkcts devices lists them: host, sim, hip:0 ..; repeatable (default: where the provider runs)"},
     {"provider", "P", OPTION_LIST, PLACE(providers), 0, 0, COMMAND_RUN | COMMAND_BENCH | COMMAND_FLEET | COMMAND_WORKER | COMMAND_FUZZ,
      "v1, reference, faulty/NAME, a plugin ./mine.so, a kernel source ./mine.hip, ./mine.cu, a program 'process:python3 "
      "mine.py'; repeatable (default: v1)"},

@@ -54,7 +54,7 @@ int plan_launch_milliseconds(const struct settings *settings, const struct targe
 {
     if (settings->timeout > 0)
         return (int)(settings->timeout * 1000);
-    return strcmp(target->record.backend, "host") == 0 ? 10000 : 60000;
+    return device_backend_find(target->record.backend)->timeout_seconds * 1000;
 }
 
 int plan_open_milliseconds(const struct settings *settings, const struct target *target)
@@ -66,7 +66,7 @@ int plan_open_milliseconds(const struct settings *settings, const struct target 
 
 bool plan_is_gpu(const struct target *target)
 {
-    return strcmp(target->record.backend, "host") != 0 && strcmp(target->record.backend, "sim") != 0;
+    return device_is_gpu(target->record.backend);
 }
 
 void plan_keep(struct plan *plan, const bool *keep)
@@ -270,8 +270,7 @@ static enum status add_all_targets(struct planning *planning)
     size_t                 n_devices = settings->devices.n;
     const char            *suite_device[1];
     if (n_devices == 0 && suite && suite->device) {
-        bool is_gpu = strcmp(suite->device, "hip") == 0 || strcmp(suite->device, "cuda") == 0;
-        suite_device[0] = is_gpu ? arena_format(&planning->plan->arena, "%s:0", suite->device) : suite->device;
+        suite_device[0] = device_is_gpu(suite->device) ? arena_format(&planning->plan->arena, "%s:0", suite->device) : suite->device;
         devices = suite_device;
         n_devices = 1;
     }

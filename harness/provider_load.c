@@ -309,8 +309,8 @@ const char *provider_default_device(const struct provider_name *name, enum topk_
 
 bool provider_fits(const struct provider_name *name, enum topk_memory memory, const char *backend)
 {
-    static const char *const by_memory[] = {"host", "hip", "cuda"};
-    const char *const       *backends;
+    const struct device_backend *device = device_backend_find(backend);
+    const char *const           *backends;
     if (provider_depends_on_device(name)) {
         size_t n = kernel_backends(name, &backends);
         for (size_t i = 0; i < n; i++)
@@ -319,8 +319,8 @@ bool provider_fits(const struct provider_name *name, enum topk_memory memory, co
         return false;
     }
     if (name->is_watched || (name->kind == PROVIDER_BUILTIN && name->builtin->place != BUILTIN_HOST))
-        return strcmp(backend, "sim") == 0;
+        return device->simulates;
     if (name->kind == PROVIDER_PROCESS) /* its tensors are its own affair; the harness's buffers stay on the host */
-        return strcmp(backend, "sim") != 0;
-    return strcmp(backend, by_memory[memory]) == 0;
+        return !device->simulates;
+    return device->memory == memory && !device->simulates;
 }

@@ -5,6 +5,7 @@
  */
 #include "harness/registry.h"
 
+#include "harness/device.h"
 #include "harness/digest.h"
 #include "harness/name_list.h"
 #include "harness/yaml_tree.h"
@@ -76,12 +77,14 @@ static enum status read_suite(struct reading *reading, const struct registry_roo
 {
     static const char *const keys[] = {"id",     "summary",   "budget_seconds", "strict", "watched",
                                        "device", "providers", "max_cases",      NULL};
-    static const char *const devices[] = {"host", "sim", "hip", "cuda", NULL};
+    const char              *devices[DEVICE_MAX_BACKENDS + 1] = {NULL};
     struct registry         *registry = reading->registry;
     struct error            *err = reading->err;
     const struct yaml_node  *item;
     struct suite             suite = {.root = root};
     int                      device = -1;
+    for (int i = 0; device_backends[i]; i++)
+        devices[i] = device_backends[i]->name;
     if (yaml_check_keys(node, "suite", keys, 3, err) || yaml_text(yaml_get(node, "id"), &suite.id, err) ||
         yaml_text(yaml_get(node, "summary"), &suite.summary, err) ||
         yaml_number(yaml_get(node, "budget_seconds"), 1, WEEK_SECONDS, &suite.budget_seconds, err))
