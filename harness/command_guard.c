@@ -105,11 +105,12 @@ static enum status choose_cells(struct books *books, const struct guard *guard, 
     const char          **inputs = NULL;
     size_t                n_inputs = 0;
     for (size_t r = 0; r < books->plans[0].n_rows; r++) {
-        const char *name = books->plans[0].rows[r].concrete->name, *these = inputs_of(&books->arena, name);
+        const struct concrete_case *concrete = books->plans[0].rows[r].concrete;
+        const char                 *these = inputs_of(&books->arena, concrete->name);
         size_t      i = 0;
         while (i < n_inputs && strcmp(inputs[i], these) != 0)
             i++;
-        if (i < n_inputs || !is_planned(&books->plans[1], name))
+        if (i < n_inputs || !is_planned(&books->plans[1], concrete->name))
             continue;
         inputs = arena_grow(&books->arena, inputs, n_inputs, sizeof *inputs);
         inputs[n_inputs++] = these;
@@ -118,7 +119,7 @@ static enum status choose_cells(struct books *books, const struct guard *guard, 
                 !can_put_out(&books->plans[1].targets[0], (enum outputs)o))
                 continue;
             session->cells = arena_grow(&books->arena, session->cells, session->n_cells, sizeof *session->cells);
-            session->cells[session->n_cells++] = (struct guard_cell){.case_name = name, .outputs = (enum outputs)o};
+            session->cells[session->n_cells++] = (struct guard_cell){.concrete = concrete, .outputs = (enum outputs)o};
         }
     }
     for (int o = 0; o < N_OUTPUTS && session->n_cells; o++)
@@ -156,7 +157,7 @@ static enum status begin_session(struct books *books, const struct settings *giv
     if (provenance_source(project_folder(), &books->source, err))
         return err->status;
     for (size_t c = 0; c < session->n_cells; c++)
-        cells[c] = (struct store_guard_cell){session->cells[c].case_name, session->cells[c].outputs};
+        cells[c] = (struct store_guard_cell){session->cells[c].concrete->name, session->cells[c].outputs};
     store_new_run_name(books->name);
     store_now(books->started_at);
     const struct store_run run = {.run = books->name,

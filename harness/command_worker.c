@@ -5,7 +5,6 @@
  * stdout and stderr are left to the provider's own chatter.
  */
 #include "harness/command.h"
-#include "harness/project.h"
 #include "harness/message.h"
 #include "harness/provider_call.h"
 #include "harness/provider_gpu.h"
@@ -26,8 +25,6 @@ enum { GPU_REPEATS = 10 };
 
 struct worker {
     const struct settings *settings;
-    struct registry        registry;
-    bool                   has_registry;
     struct device          device;
     char                   device_name[64]; /* the device's own, which the order that named it does not outlive */
     struct launch_bench    bench;
@@ -148,12 +145,6 @@ static void open_provider(struct worker *worker, const char *device, bool for_tr
     if (on_its_own)
         worker->device.default_repeats = GPU_REPEATS;
     process_set_device(device);
-    /* Before the first case, so that as little as possible is in flight while it is. */
-    if (!for_trials && !worker->has_registry && project_load_registry(worker->settings, false, &worker->registry, &err)) {
-        say_text(MESSAGE_UNUSABLE, err.text);
-        return;
-    }
-    worker->has_registry = !for_trials;
     if (worker->loaded.is_gpu_kernel && provider_gpu_prepare(&err)) {
         say_text(err.status == STATUS_FAIL ? MESSAGE_FAILED : MESSAGE_UNUSABLE, err.text);
         return;
@@ -191,21 +182,12 @@ static void open_provider(struct worker *worker, const char *device, bool for_tr
     say_text(MESSAGE_OPENED, "");
 }
 
-static void judge_named_case(struct worker *worker, const struct message *order)
+static void judge_ordered_case(struct worker *worker, const struct message *order)
 {
     static struct message answer;
-    struct arena          arena = {0};
-    struct concrete_case  concrete;
-    struct error          err = {0};
     memset(&answer, 0, sizeof answer);
     answer.kind = MESSAGE_RESULT;
-    if (registry_case(&worker->registry, order->text, &arena, &concrete, &err)) {
-        answer.judgement.verdict = VERDICT_ERROR;
-        answer.judgement.set_exact = -1;
-        snprintf(answer.judgement.reason, sizeof answer.judgement.reason, "%s", err.text);
-    } else
-        judge_case(&worker->bench, &concrete, order->repeats, &answer.judgement);
-    arena_clear(&arena);
+    judge_case(&worker->bench, order->concrete, order->repeats, &answer.judgement);
     say(&answer);
 }
 
@@ -235,32 +217,25 @@ static void judge_trials(struct worker *worker, const char *path)
 /* Makes the case ready for timing; most orders find it as the one before left it. */
 static enum status prepare_timing(struct worker *worker, const struct message *order, struct error *err)
 {
-    struct arena         arena = {0};
-    struct concrete_case concrete;
-    if (strcmp(worker->timed_case, order->text) == 0 && (worker->timed_has_answer || !order->order.check))
+    const struct concrete_case *concrete = order->concrete;
+    if (strcmp(worker->timed_case, concrete->name) == 0 && (worker->timed_has_answer || !order->order.check))
         return STATUS_OK;
     problem_clear(&worker->timed);
     worker->timed_case[0] = '\0';
     worker->timed_has_answer = order->order.check;
-    if (registry_case(&worker->registry, order->text, &arena, &concrete, err))
-        goto done;
     struct case_inputs inputs = {0};
-    if (case_generate(&concrete.spec, &inputs, err->text, sizeof err->text)) {
-        err->status = STATUS_BOOKS;
-        goto done;
-    }
+    if (case_generate(&concrete->spec, &inputs, err->text, sizeof err->text))
+        return err->status = STATUS_BOOKS;
     /* The answer, by two references, takes longer than the inputs: only where it is looked at. */
     if (!order->order.check)
         worker->timed.inputs = inputs;
     else if (problem_make(&worker->timed, &inputs, &worker->loaded.provider->claims, err))
-        goto done;
-    snprintf(worker->timed_case, sizeof worker->timed_case, "%s", order->text);
-done:
-    arena_clear(&arena);
-    return err->status;
+        return err->status;
+    snprintf(worker->timed_case, sizeof worker->timed_case, "%s", concrete->name);
+    return STATUS_OK;
 }
 
-static void time_named_case(struct worker *worker, const struct message *order)
+static void time_ordered_case(struct worker *worker, const struct message *order)
 {
     static struct message answer;
     struct error          err = {0};
@@ -286,11 +261,11 @@ static void obey(struct worker *worker, const char *line)
     if (order.kind == MESSAGE_OPEN)
         open_provider(worker, order.text, order.for_trials);
     else if (order.kind == MESSAGE_CASE && worker->is_open)
-        judge_named_case(worker, &order);
+        judge_ordered_case(worker, &order);
     else if (order.kind == MESSAGE_TRIALS && worker->is_open)
         judge_trials(worker, order.text);
     else if (order.kind == MESSAGE_TIME && worker->is_open)
-        time_named_case(worker, &order);
+        time_ordered_case(worker, &order);
     arena_clear(&arena);
 }
 
@@ -331,7 +306,6 @@ enum status command_worker(const struct settings *settings, struct error *err)
         device_close(&worker.device);
     }
     problem_clear(&worker.timed);
-    registry_clear(&worker.registry);
     provider_unload(&worker.beside);
     provider_unload(&worker.loaded);
     fclose(orders);

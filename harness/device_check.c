@@ -48,8 +48,9 @@ static bool hear(struct worker_process *worker, struct arena *arena, struct mess
     }
 }
 
-static enum device_answer converse(struct worker_process *worker, const char *device, const char *name, int launch_ms,
-                                   struct arena *arena, struct message *message, char *why, size_t why_size)
+static enum device_answer converse(struct worker_process *worker, const char *device,
+                                   const struct concrete_case *concrete, int launch_ms, struct arena *arena,
+                                   struct message *message, char *why, size_t why_size)
 {
     if (!hear(worker, arena, message, plan_load_milliseconds("v1", device), why, why_size))
         return DEVICE_FAILED;
@@ -66,8 +67,7 @@ static enum device_answer converse(struct worker_process *worker, const char *de
         snprintf(why, why_size, "%s", message->text);
         return message->kind == MESSAGE_UNUSABLE ? DEVICE_NOT_ASKED : DEVICE_FAILED;
     }
-    *message = (struct message){.kind = MESSAGE_CASE};
-    snprintf(message->text, sizeof message->text, "%s", name);
+    *message = (struct message){.kind = MESSAGE_CASE, .concrete = concrete};
     worker_tell(worker, message);
     if (!hear(worker, arena, message, launch_ms, why, why_size))
         return DEVICE_FAILED;
@@ -91,8 +91,8 @@ enum device_answer device_check(const struct settings *settings, const struct re
     else if (worker_start(&worker, settings, "v1", target->device, plan_worker_memory(settings), &err))
         snprintf(why, why_size, "%s", err.text);
     else {
-        answer = converse(&worker, target->device, concrete->name, plan_launch_milliseconds(settings, target), &arena,
-                           message, why, why_size);
+        answer = converse(&worker, target->device, concrete, plan_launch_milliseconds(settings, target), &arena, message,
+                          why, why_size);
         worker_stop(&worker, answer == DEVICE_ANSWERED ? 1000 : 0, NULL, 0);
     }
     free(message);

@@ -112,7 +112,7 @@ static void conclude(struct guard_result *result, const struct guard_session *se
         snprintf(result->reason, sizeof result->reason, "all %zu cells together: %s", session->n_cells, overall_reason);
     else
         snprintf(result->reason, sizeof result->reason, "%zu of %zu cells, worst %.200s with outputs %s: %s", n[verdict],
-                 session->n_cells, session->cells[worst].case_name, outputs_text(session->cells[worst].outputs),
+                 session->n_cells, session->cells[worst].concrete->name, outputs_text(session->cells[worst].outputs),
                  result->cell_reasons[worst]);
     result->end.verdict = verdict;
 }
@@ -196,8 +196,8 @@ static void print_cells(const struct guard_result *result, const struct guard_se
     fprintf(file, "\n  %-9s %9s %9s  %-26s  %-26s  %s\n", "outputs", "base us", "cand. us", "candidate against base",
             "base against its copy", "verdict");
     for (size_t c = 0; c < session->n_cells; c++) {
-        if (c == 0 || strcmp(session->cells[c].case_name, session->cells[c - 1].case_name) != 0)
-            fprintf(file, "%s\n", session->cells[c].case_name);
+        if (c == 0 || strcmp(session->cells[c].concrete->name, session->cells[c - 1].concrete->name) != 0)
+            fprintf(file, "%s\n", session->cells[c].concrete->name);
         print_line(file, outputs_text(session->cells[c].outputs), &result->cells[c]);
     }
     struct store_guard_cell_end overall = {.candidate = result->end.overall, .control = result->end.control_overall,
@@ -263,7 +263,7 @@ json_t *guard_result_json(const struct guard_result *result, const struct guard_
         const struct store_guard_cell_end *end = &result->cells[c];
         json_array_append_new(
             cells, json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:o, s:o, s:s, s:s}", "case",
-                             session->cells[c].case_name, "outputs", outputs_text(session->cells[c].outputs), "calls",
+                             session->cells[c].concrete->name, "outputs", outputs_text(session->cells[c].outputs), "calls",
                              (int)end->calls, "samples", (int)session->cells[c].samples[GUARD_BASE].n, "base_us",
                              end->median_us[GUARD_BASE], "candidate_us", end->median_us[GUARD_CANDIDATE], "copy_us",
                              end->median_us[GUARD_COPY], "candidate", interval_json(&end->candidate), "control",

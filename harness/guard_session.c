@@ -234,9 +234,8 @@ static bool time_leg(struct measuring *m, enum guard_arm arm, const struct guard
     int64_t               launch_ms = plan_launch_milliseconds(m->session->settings, target);
     /* Three launches that may each take their time, then twenty times what the samples took in the pilot. */
     int64_t measured_ms = (int64_t)(20e-3 * cell->launch_us * order->calls * order->n_samples);
-    snprintf(doing, sizeof doing, "timing %.200s with outputs %s", cell->case_name, outputs_text(cell->outputs));
-    message = (struct message){.kind = MESSAGE_TIME, .order = *order};
-    snprintf(message.text, sizeof message.text, "%s", cell->case_name);
+    snprintf(doing, sizeof doing, "timing %.200s with outputs %s", cell->concrete->name, outputs_text(cell->outputs));
+    message = (struct message){.kind = MESSAGE_TIME, .concrete = cell->concrete, .order = *order};
     worker_tell(&m->workers[arm], &message);
     if (!hear(m, arm, doing, PREPARE_MILLISECONDS, 3 * launch_ms + measured_ms + (order->calls ? 0 : 5 * launch_ms), arena,
               &message))
@@ -393,7 +392,7 @@ static bool add_round(struct measuring *m, size_t c)
         medians[arm] = guard_median(both[arm], n[arm]);
         if (!(medians[arm] > 0))
             return stop(m, GUARD_CANNOT_TELL, "%s: launches of %.200s take no time that the clock can tell",
-                        arm_names[arm], cell->case_name);
+                        arm_names[arm], cell->concrete->name);
     }
     return add_number(m, &cell->ratios, medians[GUARD_CANDIDATE] / medians[GUARD_BASE]) &&
            add_number(m, &cell->control_ratios, medians[GUARD_COPY] / medians[GUARD_BASE]) &&

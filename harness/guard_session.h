@@ -20,12 +20,12 @@ struct guard_numbers {
 
 /* One case with one kind of output, and what was measured of it. */
 struct guard_cell {
-    const char          *case_name;
-    enum outputs         outputs;
-    int32_t              calls, n_samples; /* launches a sample, samples a leg; set by the pilot */
-    double               launch_us;        /* as the pilot saw it, of the slowest arm */
-    struct guard_numbers samples[N_GUARD_ARMS];
-    struct guard_numbers ratios, control_ratios, base_medians; /* by round */
+    const struct concrete_case *concrete;
+    enum outputs                outputs;
+    int32_t                     calls, n_samples; /* launches a sample, samples a leg; set by the pilot */
+    double                      launch_us;        /* as the pilot saw it, of the slowest arm */
+    struct guard_numbers        samples[N_GUARD_ARMS];
+    struct guard_numbers        ratios, control_ratios, base_medians; /* by round */
 };
 
 struct guard_session {

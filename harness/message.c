@@ -2,7 +2,7 @@
 /* Lines between worker and runner; see message.h. */
 #include "harness/message.h"
 
-#include "harness/claims.h"
+#include "harness/case_json.h"
 #include "harness/json_text.h"
 #include "harness/provider_process.h"
 
@@ -209,6 +209,8 @@ char *message_write(const struct message *message)
     json_t *json = json_pack("{s:s}", to_worker ? "do" : "say", kind_names[message->kind]);
     if (message->text[0])
         json_object_set_new(json, "text", json_text(message->text));
+    if (message->concrete)
+        json_object_set_new(json, "case", case_to_json(message->concrete));
     if (message->kind == MESSAGE_CASE)
         json_object_set_new(json, "repeats", json_integer(message->repeats));
     if (message->for_trials)
@@ -249,7 +251,10 @@ enum status message_read(const char *line, struct arena *arena, struct message *
     size_t k = 0, n = sizeof kind_names / sizeof kind_names[0];
     while (kind && k < n && strcmp(kind_names[k], kind) != 0)
         k++;
-    if (!kind || k == n) {
+    bool has_case = kind && (k == MESSAGE_CASE || k == MESSAGE_TIME);
+    if (has_case)
+        message->concrete = case_from_json(json_object_get(json, "case"), arena);
+    if (!kind || k == n || (has_case && !message->concrete)) {
         json_decref(json);
         return error_set(err, STATUS_BOOKS, "worker and runner do not understand each other: '%.80s'", line);
     }

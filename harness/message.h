@@ -4,9 +4,9 @@
  * and a lone ":" for "it has ended, and checking it will take a while".
  * The only code that writes or reads these lines.
  *
- *     runner to worker    {"do": "open", "device": "host"}     {"do": "case", "name": "...", "repeats": 0}
+ *     runner to worker    {"do": "open", "text": "host"}     {"do": "case", "case": {...}, "repeats": 0}, see case_json.h
  *                         {"do": "trials", "text": "/proc/7/fd/5"}
- *                         {"do": "time", "text": "...", "order": {...}}, answered by {"say": "timed", "times": {...}}
+ *                         {"do": "time", "case": {...}, "order": {...}}, answered by {"say": "timed", "times": {...}}
  *     worker to runner    {"say": "provider", ...}    {"say": "opened"}    {"say": "failed", "reason": "..."}
  *                         {"say": "unusable", ...}    {"say": "absent", ...}    {"say": "result", ...}
  *                         {"say": "closed"}       {"say": "tried"}                  .
@@ -26,8 +26,8 @@
 
 enum message_kind {
     MESSAGE_OPEN,     /* text: device */
-    MESSAGE_CASE,     /* text: name, repeats */
-    MESSAGE_TIME,     /* text: name, order */
+    MESSAGE_CASE,     /* concrete, repeats */
+    MESSAGE_TIME,     /* concrete, order */
     MESSAGE_PROVIDER, /* provider */
     MESSAGE_UNUSABLE, /* text: why it cannot be a provider */
     MESSAGE_ABSENT,   /* text: why it is not available here; after loading or for open */
@@ -55,7 +55,8 @@ struct message {
     enum message_kind           kind;
     char                        text[1024];
     int32_t                     repeats;
-    bool                        for_trials; /* of OPEN: the worker needs no registry, and beats in memory, not in lines */
+    bool                        for_trials; /* of OPEN: the worker beats in memory, not in lines */
+    const struct concrete_case *concrete;   /* of CASE and TIME; once read, in the arena, as case_json.h says */
     struct provider_description provider;
     struct judgement            judgement;
     struct launch_times_order   order;
@@ -65,7 +66,7 @@ struct message {
 /* The line of a message, newline included; malloc'd, the caller frees it. NULL when out of memory. */
 char *message_write(const struct message *message);
 
-/* Reads a line without its newline. Limits of a provider go to the arena. STATUS_BOOKS when it is no message. */
+/* Reads a line without its newline. A case and the limits of a provider go to the arena. STATUS_BOOKS when it is no message. */
 enum status message_read(const char *line, struct arena *arena, struct message *message, struct error *err);
 
 /* A description of a loaded provider; limits are the provider's own. */

@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,9 +228,10 @@ enum status registry_load(struct registry *registry, const char *const *folders,
     registry->roots = arena_alloc(&registry->arena, (n_folders + 1) * sizeof *registry->roots);
     registry->n_roots = n_folders;
     for (size_t i = 0; i < n_folders; i++) {
+        char absolute[PATH_MAX];
         registry->roots[i].folder = arena_text(&registry->arena, folders[i]);
-        registry->roots[i].captured =
-            arena_format(&registry->arena, i ? "%s/captured" : "%s/../cases/captured", folders[i]);
+        registry->roots[i].captured = arena_format(&registry->arena, i ? "%s/captured" : "%s/../cases/captured",
+                                                   realpath(folders[i], absolute) ? absolute : folders[i]);
         if (read_root(&reading, &registry->roots[i], update))
             return err->status;
     }

@@ -153,7 +153,7 @@ struct concrete_case {
 struct registry_root {
     const char *folder;
     const char *captured;   /* the folder of captured contents: cases/captured beside the project's registry, captured in
-                               another one */
+                               another one; absolute, since a worker's provider may have changed the folder */
     bool        has_hashes; /* there is a hashes.txt */
 };
 

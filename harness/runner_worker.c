@@ -45,7 +45,7 @@ static void tell_case(struct running *running, struct slot *slot)
     runner_take_up(running, slot->row);
     order->kind = MESSAGE_CASE;
     order->repeats = (int32_t)settings->repeat;
-    snprintf(order->text, sizeof order->text, "%s", running->runner->plan->rows[slot->row].concrete->name);
+    order->concrete = running->runner->plan->rows[slot->row].concrete;
     worker_tell(&slot->worker, order);
     free(order);
     slot->case_deadline = clock_ms() + limit_ms(settings->case_timeout, CASE_SECONDS);

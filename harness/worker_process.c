@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum { MAX_LINE_BYTES = 1 << 20, READ_BYTES = 65536, WAITED_WORKERS = 256 };
-enum { TERM_MILLISECONDS = 500, KILL_MILLISECONDS = 2000, EXIT_MILLISECONDS = 200 };
+enum { TERM_MILLISECONDS = 500, KILL_MILLISECONDS = 2000, EXIT_MILLISECONDS = 200, TELL_MILLISECONDS = 5000 };
 
 /* The kernel's count of processes killed for want of memory; -1 when it cannot be read. */
 static int64_t count_oom_kills(void)
@@ -107,24 +107,14 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
                          const char *device, int64_t memory_bytes, struct error *err)
 {
     char  schedule[32], explore[32];
-    char *argv[20 + 2 * OPTION_MAX_LIST] = {(char *)"topkcts", (char *)"worker", (char *)"--provider",
-                                           (char *)(uintptr_t)provider};
-    char *folders[OPTION_MAX_LIST] = {NULL}, **environment = NULL;
+    char *argv[24] = {(char *)"topkcts", (char *)"worker", (char *)"--provider",
+                      (char *)(uintptr_t)provider};
+    char **environment = NULL;
     int   n = 4, orders[2] = {-1, -1}, messages[2] = {-1, -1}, log[2] = {-1, -1};
     if (device && device_is_gpu(device))
         memory_bytes = 0;
     memset(worker, 0, sizeof *worker);
     worker->orders_fd = worker->messages_fd = worker->log_fd = worker->pid_fd = -1;
-    for (size_t i = 0; i < settings->registries.n; i++) {
-        /* Absolute, since a provider may change the worker's folder before the registry is read. */
-        argv[n++] = (char *)"--registry";
-        argv[n++] = (folders[i] = realpath(settings->registries.items[i], NULL));
-        if (!folders[i]) {
-            error_set(err, STATUS_USAGE, "%s: no registry folder there: %s", settings->registries.items[i],
-                      strerror(errno));
-            goto done;
-        }
-    }
     if (device) {
         argv[n++] = (char *)"--device";
         argv[n++] = (char *)(uintptr_t)device;
@@ -176,6 +166,7 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
     worker->orders_fd = orders[1];
     worker->messages_fd = messages[0];
     worker->log_fd = log[0];
+    make_quiet(worker->orders_fd);
     make_quiet(worker->messages_fd);
     make_quiet(worker->log_fd);
     orders[1] = messages[0] = log[0] = -1;
@@ -188,20 +179,21 @@ done:
         if (log[i] >= 0)
             close(log[i]);
     }
-    for (size_t i = 0; i < settings->registries.n; i++)
-        free(folders[i]);
     free(environment);
     return err->status;
 }
 
+/* A case with many literal rows is longer than a pipe is deep. A worker that stopped reading (its provider has a thread
+ * that stopped it, say) is not waited for long: the time limit of what it was told ends it. */
 void worker_tell(struct worker_process *worker, const struct message *message)
 {
     char *line = message_write(message);
-    for (size_t at = 0; line && line[at];) {
-        ssize_t n = write(worker->orders_fd, line + at, strlen(line + at));
-        if (n <= 0 && errno != EINTR)
-            break;
+    for (size_t at = 0, length = line ? strlen(line) : 0; at < length;) {
+        ssize_t       n = write(worker->orders_fd, line + at, length - at);
+        struct pollfd room = {.fd = worker->orders_fd, .events = POLLOUT};
         at += n > 0 ? (size_t)n : 0;
+        if (n <= 0 && errno != EINTR && (errno != EAGAIN || poll(&room, 1, TELL_MILLISECONDS) <= 0))
+            break;
     }
     free(line);
 }
