@@ -4,6 +4,7 @@
 
 #include "harness/clock.h"
 #include "harness/interrupts.h"
+#include "harness/stray.h"
 #include "harness/worker_process.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static const char *const arm_names[N_GUARD_ARMS] = {"the base", "the candidate",
 struct measuring {
     struct guard_session   *session;
     const char             *words[N_GUARD_ARMS]; /* what each arm's worker is told to load */
-    char                    folder[64], copy[512]; /* of the copied file; "" when there is none */
+    char                    folder[400], copy[700]; /* of the copied file; "" when there is none */
     bool                    did_without_copy;
     struct worker_process   workers[N_GUARD_ARMS];
     struct store_guard_leg *legs; /* of a round: [n_cells][N_PLACES] */
@@ -94,11 +95,13 @@ static void make_copy(struct measuring *m)
         (name.kind != PROVIDER_PLUGIN && name.kind != PROVIDER_SOURCE))
         return;
     const char *slash = strrchr(name.text, '/');
-    snprintf(m->folder, sizeof m->folder, "/tmp/topkcts-guard-XXXXXX");
+    const char *temporary = getenv("TMPDIR");
+    snprintf(m->folder, sizeof m->folder, "%s/topkcts-guard-XXXXXX", temporary && temporary[0] == '/' ? temporary : "/tmp");
     if (!mkdtemp(m->folder)) {
         m->folder[0] = '\0';
         return;
     }
+    stray_keep_folder(m->folder);
     snprintf(m->copy, sizeof m->copy, "%s/%s", m->folder, slash ? slash + 1 : name.text);
     if (!copy_file(name.text, m->copy)) {
         remove_copy(m);

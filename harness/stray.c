@@ -18,7 +18,7 @@
 
 #define MARKER_NAME "TOPKCTS_WORKER"
 
-enum { ENVIRONMENT_BYTES = 1 << 18, SWEEPS = 5 };
+enum { ENVIRONMENT_BYTES = 1 << 18, SWEEPS = 5, FOLDER_BYTES = 4096 };
 
 static char     runner_marker[STRAY_MARKER_BYTES]; /* what all markers of this runner begin with */
 static unsigned n_markers;
@@ -73,11 +73,41 @@ void stray_kill(const char *marker)
         sweep_all(marker, false);
 }
 
+static void remove_folder(const char *folder)
+{
+    int                  fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR                 *files = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    while (files && (entry = readdir(files)))
+        unlinkat(fd, entry->d_name, 0); /* "." and ".." are no files, and stay */
+    if (files)
+        closedir(files);
+    else if (fd >= 0)
+        close(fd);
+    rmdir(folder);
+}
+
+/* Reads folders, one a line, until the runner's end of the line is closed; what does not fit is dropped. */
+static void read_folders(int line, char folders[FOLDER_BYTES])
+{
+    size_t  used = 0;
+    ssize_t n = 0;
+    char    more[512];
+    do {
+        n = read(line, more, sizeof more);
+        for (ssize_t i = 0; i < n && used < FOLDER_BYTES - 1; i++)
+            folders[used++] = more[i];
+    } while (n > 0 || (n < 0 && errno == EINTR));
+    while (used > 0 && folders[used - 1] != '\n')
+        used--;
+    folders[used] = '\0';
+}
+
 /* The keeper: holds nothing but its end of the line, and outlives what a terminal or a shell does to the runner. */
 static _Noreturn void keep(int line)
 {
-    char    byte;
-    ssize_t n;
+    static char folders[FOLDER_BYTES];
+    char       *rest = NULL;
     setsid();
     prctl(PR_SET_NAME, "topkcts-keeper");
     signal(SIGINT, SIG_IGN);
@@ -91,10 +121,10 @@ static _Noreturn void keep(int line)
     for (int fd = 3; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 4096; fd++)
         if (fd != line)
             close(fd);
-    do
-        n = read(line, &byte, 1);
-    while (n > 0 || (n < 0 && errno == EINTR));
+    read_folders(line, folders);
     sweep_all(runner_marker, true);
+    for (char *folder = strtok_r(folders, "\n", &rest); folder; folder = strtok_r(NULL, "\n", &rest))
+        remove_folder(folder);
     _exit(0);
 }
 
@@ -128,6 +158,16 @@ void stray_new_marker(char marker[STRAY_MARKER_BYTES])
     if (!runner_marker[0])
         start_keeper();
     snprintf(marker, STRAY_MARKER_BYTES, "%.80s%u", runner_marker, n_markers++);
+}
+
+void stray_keep_folder(const char *folder)
+{
+    char   text[512];
+    size_t length = (size_t)snprintf(text, sizeof text, "%s\n", folder);
+    if (!runner_marker[0])
+        start_keeper();
+    if (keeper_line >= 0 && length < sizeof text && write(keeper_line, text, length) < 0)
+        return; /* the keeper is gone: then so is its help */
 }
 
 void stray_end(void)
