@@ -131,7 +131,7 @@ $(BUILD)/.flags: FORCE
 FORCE:
 
 $(BUILD)/reference/%.o: C_FLAGS += $(REFERENCE_FLAGS)
-$(BUILD)/harness/store_schema.o: harness/schema.sql harness/schema_2.sql harness/schema_3.sql
+$(BUILD)/harness/store_schema.o: harness/schema.sql harness/schema_2.sql harness/schema_3.sql harness/schema_4.sql
 $(BUILD)/harness/shrink/shrink_reproducer.o: harness/shrink/template/reproducer.c
 # The one library whose headers stand in a folder of their own. Asked when needed, after the packages are there.
 XML_FLAGS = $(shell pkg-config --cflags libxml-2.0)

@@ -25,7 +25,7 @@ const struct command commands[] = {
     {"shrink", COMMAND_SHRINK, command_shrink, "CASE|FILE", "a failure made small: an entry of a registry and a C program"},
     {"import", COMMAND_IMPORT, command_import, "FILES..", "captured tensors (.npy, .npz, .safetensors) become a case"},
     {"merge", COMMAND_MERGE, command_merge, "DST SRC..", "many runners' databases into one"},
-    {"exclude", COMMAND_EXCLUDE, command_exclude, "RUN", "void a run without deleting it"},
+    {"exclude", COMMAND_EXCLUDE, command_exclude, "RUN", "void a run, or a session of a guard, without deleting it"},
     {"fleet", COMMAND_FLEET, command_fleet, "[PATTERN..]", "one run on many machines, through Slurm"},
     {"code-objects", COMMAND_CODE_OBJECTS, command_code_objects, "[FOLDER]",
      "v1 as built ahead of time: what each kernel needs, within limits or not"},

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `topkcts exclude RUN --reason TEXT`: voids a run without deleting it; what was latest before it is latest again. */
+/* `topkcts exclude RUN --reason TEXT`: voids a run, or a session of a guard, without deleting it; what was latest before a
+ * run is latest again. Names of both are unique among all machines, so that one word tells which is meant. */
 #include "harness/command.h"
-#include "harness/store.h"
+#include "harness/store_guard.h"
 
 #include <stdio.h>
 
 enum status command_exclude(const struct settings *settings, struct error *err)
 {
     struct store *store = NULL;
+    bool          is_guard = false;
     const char   *database = settings->database ? settings->database : "topkcts.db";
     if (settings->words.n != 1)
-        return error_set(err, STATUS_USAGE, "exclude needs one run: topkcts exclude RUN --reason TEXT; `topkcts query "
-                                            "runs` lists the runs");
+        return error_set(err, STATUS_USAGE, "exclude needs one run or session of a guard: topkcts exclude RUN --reason TEXT; "
+                                            "`topkcts query runs` and `topkcts query guards` list them");
     if (!settings->reason)
         return error_set(err, STATUS_USAGE, "exclude needs --reason TEXT: whoever reads the run later asks why it does "
                                             "not count");
@@ -21,11 +23,13 @@ enum status command_exclude(const struct settings *settings, struct error *err)
     store_close(store);
     if (store_open(&store, database, STORE_WRITE, err))
         return err->status;
-    if (!store_exclude_run(store, settings->words.items[0], settings->reason, err)) {
+    const char *name = settings->words.items[0];
+    if (!store_guard_exclude(store, name, settings->reason, &is_guard, err) &&
+        (is_guard || !store_exclude_run(store, name, settings->reason, err))) {
         if (settings->json)
             printf("{\"excluded\": true}\n");
         else
-            printf("run %s does not count any more: %s\n", settings->words.items[0], settings->reason);
+            printf("%s %s does not count any more: %s\n", is_guard ? "guard session" : "run", name, settings->reason);
     }
     store_close(store);
     return err->status;

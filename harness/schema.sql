@@ -14,7 +14,7 @@
 -- lower-case hex digits, 16-byte blobs where there is one for each result.
 --
 -- Version 1. A later version is a script of its own that starts from this one (schema_2.sql: what `topkcts guard`
--- measured; schema_3.sql: lean views); see store_schema.c.
+-- measured; schema_3.sql: lean views; schema_4.sql: sessions of guards that do not count); see store_schema.c.
 
 PRAGMA application_id = 1953194867; -- 0x746b6373, "tkcs"
 PRAGMA user_version = 1;

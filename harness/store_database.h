@@ -47,8 +47,8 @@ extern const char *const store_schema_scripts[];
  * made meanwhile is left out. Steps never go backward. */
 enum status store_migrate(struct store *store, const char *const *scripts, int n_scripts, struct error *err);
 
-/* For reading a database older than version 3: gives the connection that version's views, which need no table of their
- * own, and leaves the file as it is. */
+/* For reading an older database: gives the connection the views that came later, the lean ones of version 3 and an empty
+ * list of excluded sessions, and leaves the file as it is. */
 enum status store_lend_views(struct store *store, struct error *err);
 
 /* Reads the schema version of the file. */

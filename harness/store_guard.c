@@ -146,3 +146,18 @@ enum status store_guard_finish(struct store *store, const char *session, const s
     }
     return transaction_end(store, status, doing, err);
 }
+
+enum status store_guard_exclude(struct store *store, const char *session, const char *reason, bool *found,
+                                struct error *err)
+{
+    static const char doing[] = "excluding a guard's session";
+    int               n_changed = 0;
+    if (transaction_begin(store, doing, err))
+        return err->status;
+    struct statement statement = statement_of(store, PREPARED_EXCLUDE_GUARD);
+    statement_text(&statement, session);
+    statement_text(&statement, reason);
+    enum status status = statement_run(&statement, doing, NULL, &n_changed, err);
+    *found = n_changed > 0;
+    return transaction_end(store, status, doing, err);
+}

@@ -70,4 +70,8 @@ enum status store_guard_finish(struct store *store, const char *session, const s
                                const int64_t *cell_ids, const struct store_guard_cell_end *ends, size_t n_cells,
                                struct error *err);
 
+/* Voids a session without deleting it. *found: whether there is one of that name; otherwise nothing is done. */
+enum status store_guard_exclude(struct store *store, const char *session, const char *reason, bool *found,
+                                struct error *err);
+
 #endif

@@ -266,6 +266,11 @@ const char *const merge_step_sql[MERGE_STEP_COUNT] = {
         "d.session = s.session JOIN main.guard_cell AS dc ON dc.session = d.id AND dc.case_name = c.case_name "
         "AND dc.outputs = c.outputs WHERE true ON CONFLICT DO NOTHING",
 
+    /* Of two reasons the one that comes first as text, whoever comes first. */
+    [MERGE_EXCLUDE_GUARDS] =
+        "INSERT INTO main.guard_exclusion (session, reason) SELECT session, reason FROM source.guard_exclusion WHERE "
+        "true ON CONFLICT (session) DO UPDATE SET reason = min(reason, excluded.reason)",
+
     [MERGE_DROP_LATEST] = "DELETE FROM main.latest_result WHERE series IN (SELECT series FROM touched)",
     [MERGE_REBUILD_LATEST] =
         "INSERT INTO main.latest_result (series, result) SELECT series, id FROM (SELECT result.series AS series, "

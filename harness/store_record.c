@@ -192,7 +192,7 @@ enum status store_add_samples(struct store *store, int64_t row_id, const char *n
 
 static enum status no_such_run(struct store *store, const char *run, struct error *err)
 {
-    return error_set(err, STATUS_BOOKS, "%s: there is no run %s; `topkcts query` lists the runs", store->path, run);
+    return error_set(err, STATUS_BOOKS, "%s: there is no run %s; `topkcts query runs` lists the runs, `topkcts query guards` the sessions of guards", store->path, run);
 }
 
 enum status store_add_warning(struct store *store, const char *run, const char *warning, struct error *err)

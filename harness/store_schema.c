@@ -23,10 +23,11 @@
 EMBED("store_schema_1", "harness/schema.sql");
 EMBED("store_schema_2", "harness/schema_2.sql");
 EMBED("store_schema_3", "harness/schema_3.sql");
+EMBED("store_schema_4", "harness/schema_4.sql");
 
-extern const char store_schema_1[], store_schema_2[], store_schema_3[];
+extern const char store_schema_1[], store_schema_2[], store_schema_3[], store_schema_4[];
 
-const char *const store_schema_scripts[] = {store_schema_1, store_schema_2, store_schema_3};
+const char *const store_schema_scripts[] = {store_schema_1, store_schema_2, store_schema_3, store_schema_4};
 
 int store_schema_version(void)
 {
@@ -83,15 +84,19 @@ enum status store_migrate(struct store *store, const char *const *scripts, int n
 enum status store_lend_views(struct store *store, struct error *err)
 {
     static const char create[] = "CREATE VIEW";
+    /* Before version 4 nobody could exclude a session. */
+    static const char no_exclusions[] =
+        "CREATE TEMP VIEW guard_exclusions AS SELECT NULL AS session, NULL AS reason WHERE 0;";
     int               version = 0;
     char             *text = NULL;
     size_t            size = 0;
-    if (store_read_version(store, &version, err) || version >= 3)
+    if (store_read_version(store, &version, err) || version >= 4)
         return err->status;
     FILE *memory = open_memstream(&text, &size);
     if (!memory)
         return error_no_memory(err);
-    for (const char *at = strstr(store_schema_3, create); at; at = strstr(at + 1, create)) {
+    fputs(no_exclusions, memory);
+    for (const char *at = version < 3 ? strstr(store_schema_3, create) : NULL; at; at = strstr(at + 1, create)) {
         const char *end = strstr(at + 1, create);
         int         rest = (int)(end ? end - at : (long)strlen(at)) - (int)(sizeof create - 1);
         fprintf(memory, "CREATE TEMP VIEW%.*s", rest, at + sizeof create - 1);
@@ -99,7 +104,7 @@ enum status store_lend_views(struct store *store, struct error *err)
     if (fclose(memory) != 0)
         error_no_memory(err);
     else
-        store_execute(store, text, "lending an older database the lean views", err);
+        store_execute(store, text, "lending an older database the newer views", err);
     free(text);
     return err->status;
 }

@@ -86,6 +86,9 @@ static const char *const prepared_sql[PREPARED_COUNT] = {
         "DESC, result.attempt DESC, run_provider.digest DESC) AS place FROM " RUN_OF_RESULT "WHERE "
         "result.series IN (SELECT result.series FROM " RUN_OF_RESULT "WHERE run.run = ?1) AND run.ended_at IS "
         "NOT NULL AND " MAY_BE_LATEST ") WHERE place = 1",
+    [PREPARED_EXCLUDE_GUARD] =
+        "INSERT INTO guard_exclusion (session, reason) SELECT session, ?2 FROM guard_session WHERE session = ?1 ON "
+        "CONFLICT DO UPDATE SET reason = excluded.reason",
     [PREPARED_INSERT_GUARD_SESSION] =
         "INSERT INTO guard_session (session, guard, what, declared_at, declared_reason, started_at, label, "
         "host, argv, harness_version, registry_hash, source_commit, environment, device_id, backend, device, "

@@ -73,6 +73,9 @@ def open_database(path):
                 sys.exit(f"report: {path}: written by an older version; bring it forward first: topkcts merge NEW.db {path}")
             text = views.read_text(encoding="utf-8")
             db.executescript(text[text.index("CREATE VIEW"):].replace("CREATE VIEW", "CREATE TEMP VIEW"))
+        if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'guard_exclusions'").fetchone():
+            # Before version 4 nobody could exclude a session.
+            db.execute("CREATE TEMP VIEW guard_exclusions AS SELECT NULL AS session, NULL AS reason WHERE 0")
     except sqlite3.DatabaseError as problem:
         sys.exit(f"report: {path}: no database of topkcts, or damaged: {problem}")
     return db

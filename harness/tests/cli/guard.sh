@@ -72,7 +72,8 @@ assert told["same_build"] and (told["verdict"], int(sys.argv[1])) in (("within",
 END
 # Built in, without a file to copy.
 guard built-in --seconds 5 >out.txt 2>err.txt; code=$?
-{ [ $code = 0 ] || [ $code = 3 ]; } && grep -q "another process of the same provider" out.txt || fail "built in: $code, $(cat out.txt err.txt)"
+{ [ $code = 0 ] || [ $code = 3 ]; } && grep -q "another process of the same provider" out.txt &&
+    grep -q "the same build (their digests are equal)" out.txt || fail "built in: $code, $(cat out.txt err.txt)"
 
 # What is not worth timing.
 expect 1 guard page-only --base "$base" --candidate "$plugins/crash_on_launch.so" --seconds 20
@@ -100,10 +101,16 @@ program=$(pgrep -P $pid -x topkcts || echo $pid)
 kill -INT "$program"; wait $pid; code=$?
 [ $code = 3 ] && grep -q "interrupted after" out.txt || fail "interrupted: $code, $(cat out.txt err.txt)"
 rm err.txt
+mkdir tmp
+export TMPDIR="$PWD/tmp"
 guard ten --base "$base" --candidate "$base" --seconds 60 --label killed >out.txt 2>err.txt & pid=$!
 while ! grep -qs "a round takes" err.txt; do sleep 0.2; kill -0 $pid 2>/dev/null || fail "it ended early: $(cat out.txt err.txt)"; done
 program=$(pgrep -P $pid -x topkcts || echo $pid)
+ls tmp/topkcts-guard-*/* >/dev/null || fail "no copy of the base to leave behind, so this tests nothing"
 kill -9 "$program"; wait $pid 2>/dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -z "$(ls tmp)" ] || sleep 0.5; done
+[ -z "$(ls -A tmp)" ] || fail "a killed guard left behind: $(ls -R tmp)"
+unset TMPDIR
 [ "$(query g.db "select state, verdict is null from guards where label = 'killed'")" = "unfinished|1" ] || fail "killed: not unfinished"
 [ "$(query g.db "select count(distinct round) >= 1 from guard_samples join guards using (session) where label = 'killed'")" = 1 ] ||
     fail "the first round of a killed session is lost"
@@ -118,6 +125,33 @@ expect 0 "$TOPKCTS" merge all.db part.db g.db g.db part.db
 [ "$(query all.db "select count(*) from guards")" = "$(query g.db "select count(*) from guards")" ] || fail "merge lost sessions"
 [ "$(query all.db "select verdict from guards where label = 'slower' order by started_at desc limit 1")" = exceeds ] || fail "merge kept the unfinished copy"
 [ "$(query all.db "select count(*) from guard_samples")" = "$(query g.db "select count(*) from guard_samples")" ] || fail "merge lost samples"
+
+# A session that does not count, as a run: not told unless asked for, whoever merges with whom; nothing is deleted.
+session=$(query g.db "select session from guards where label = 'slower' order by started_at desc limit 1")
+cp g.db before.db
+expect 0 "$TOPKCTS" exclude "$session" --reason "somebody compiled" --db g.db
+prints "guard session $session does not count any more: somebody compiled"
+expect 0 "$TOPKCTS" query guards --db g.db --json
+! grep -q "$session" expect.out || fail "query guards still tells of an excluded session"
+expect 0 "$TOPKCTS" query guards --include-excluded 1 --db g.db --json
+prints '"somebody compiled"'
+[ "$(query g.db "select count(*) from guards")" = "$(query before.db "select count(*) from guards")" ] || fail "exclude deleted"
+expect 0 "$TOPKCTS" merge left.db g.db before.db part.db
+expect 0 "$TOPKCTS" merge right.db part.db before.db g.db
+for db in left.db right.db; do
+    [ "$(query $db "select session, reason from guard_exclusions")" = "$session|somebody compiled" ] || fail "$db: the exclusion is lost"
+done
+expect 3 "$TOPKCTS" exclude no-such-thing --reason x --db g.db
+says "query guards"
+# Before version 4 there was nothing to exclude: read as it is, brought forward when written to.
+cp before.db three.db
+sqlite3 three.db "drop view guard_exclusions; drop table guard_exclusion; pragma user_version = 3"
+expect 0 "$TOPKCTS" query guards --db three.db --json
+prints "$session"
+[ "$(query three.db "pragma user_version")" = 3 ] || fail "a query migrated the database"
+expect 0 "$TOPKCTS" exclude "$session" --reason "somebody compiled" --db three.db
+expect 0 "$TOPKCTS" query guards --db three.db --json
+! grep -q "$session" expect.out || fail "brought forward, and still told"
 
 # A full disk is the books' error, and no verdict.
 (ulimit -f 300; guard ten --base "$base" --candidate "$base" --seconds 20 >out.txt 2>err.txt); code=$?
