@@ -235,7 +235,11 @@ void guard_result_print(const struct guard_result *result, const struct guard_se
     fprintf(file, "on %s (%s, %s); %s; cache %s\n", base->device, base->record.name, base->record.arch,
             clock_in_words(session), guard->cold ? "cold" : "warm");
     if (is_same_build(session))
-        fprintf(file, "base and candidate are the same build: what differs is noise by definition, measured all the same\n");
+        fprintf(file, "base and candidate are the same build (their digests are equal): what differs is noise by definition, "
+                "measured all the same\n");
+    else if (strcmp(base->description.name, candidate->description.name) == 0 &&
+             strcmp(base->description.version, candidate->description.version) == 0)
+        fprintf(file, "two builds of one name and version: their digests differ, and nothing else is compared\n");
     if (session->rounds > 0)
         print_cells(result, session, file);
     fprintf(file, "\n%s: %s\nsession %s in %s\n", guard_verdict_text(result->end.verdict), result->reason, name, database);

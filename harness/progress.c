@@ -9,9 +9,10 @@
 
 enum { BAR_WIDTH = 30, BAR_INTERVAL_MS = 100, LINE_INTERVAL_MS = 10000 };
 
-void progress_begin(struct progress *progress, size_t total)
+void progress_begin(struct progress *progress, size_t total, const char *red_word)
 {
-    *progress = (struct progress){.is_terminal = isatty(STDERR_FILENO), .total = total, .started_ms = clock_ms()};
+    *progress = (struct progress){
+        .is_terminal = isatty(STDERR_FILENO), .red_word = red_word, .total = total, .started_ms = clock_ms()};
     progress->shown_ms = progress->started_ms;
 }
 
@@ -28,7 +29,7 @@ void progress_show(struct progress *progress, size_t done)
     progress->shown_ms = now;
     double seconds = (double)(now - progress->started_ms) / 1000;
     if (!progress->is_terminal) {
-        fprintf(stderr, "%zu of %zu done, %zu red, %.0f s\n", done, progress->total, progress->red, seconds);
+        fprintf(stderr, "%zu of %zu done, %zu %s, %.0f s\n", done, progress->total, progress->red, progress->red_word, seconds);
         return;
     }
     char bar[BAR_WIDTH + 1];
@@ -36,7 +37,7 @@ void progress_show(struct progress *progress, size_t done)
     for (int i = 0; i < BAR_WIDTH; i++)
         bar[i] = i < full ? '#' : '.';
     bar[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r[%s] %zu/%zu  %zu red  %.0f s ", bar, done, progress->total, progress->red, seconds);
+    fprintf(stderr, "\r[%s] %zu/%zu  %zu %s  %.0f s ", bar, done, progress->total, progress->red, progress->red_word, seconds);
     fflush(stderr);
 }
 

@@ -7,6 +7,7 @@
 #include "cases/captured.h"
 #include "harness/digest.h"
 #include "harness/estimate.h"
+#include "harness/progress.h"
 #include "harness/registry.h"
 #include "harness/registry_reports.h"
 
@@ -33,11 +34,13 @@ void check_problem(struct check_result *result, const char *format, ...)
 }
 
 /* Makes a case's inputs for their digest; false when that failed, with the problem reported. */
-static bool hash_case(const struct concrete_case *concrete, char hex[DIGEST_HEX], struct check_result *result)
+static bool hash_case(const struct concrete_case *concrete, char hex[DIGEST_HEX], struct progress *progress,
+                      struct check_result *result)
 {
     struct case_inputs inputs = {0};
     char               cause[512];
     if (case_generate(&concrete->spec, &inputs, cause, sizeof cause)) {
+        progress_end(progress);
         check_problem(result, "%s:%d: case '%s' cannot be made: %s", concrete->family->file, concrete->family->line,
                 concrete->name, cause);
         return false;
@@ -50,21 +53,28 @@ static bool hash_case(const struct concrete_case *concrete, char hex[DIGEST_HEX]
 
 static void check_hashes(struct registry *registry, bool update, struct check_result *result)
 {
+    struct progress progress;
+    progress_begin(&progress, registry->n_cases, "wrong");
     for (size_t i = 0; i < registry->n_cases; i++) {
         struct concrete_case *concrete = &registry->cases[i];
         char                  hex[DIGEST_HEX];
+        progress.red = result->n_problems;
+        progress_show(&progress, i);
         if (concrete->huge || (!update && case_input_bytes(&concrete->spec) > CHECKED_INPUT_BYTES)) {
             result->n_huge++;
             continue;
         }
-        if (!hash_case(concrete, hex, result))
+        if (!hash_case(concrete, hex, &progress, result))
             continue;
         if (update)
             concrete->input_hash = arena_text(&registry->arena, hex);
-        else if (concrete->input_hash && strcmp(concrete->input_hash, hex) != 0)
+        else if (concrete->input_hash && strcmp(concrete->input_hash, hex) != 0) {
+            progress_end(&progress);
             check_problem(result, "%s/hashes.txt: case '%s' has inputs %s, the file says %s; if the change is meant, run 'topkcts check --update'",
                     concrete->family->root->folder, concrete->name, hex, concrete->input_hash);
+        }
     }
+    progress_end(&progress);
 }
 
 static void check_suites(const struct registry *registry, struct check_result *result)

@@ -238,7 +238,7 @@ enum status runner_run(struct runner *runner, struct error *err)
     make_slots(running);
     make_targets(running);
     interrupts_catch();
-    progress_begin(&running->progress, runner->plan->n_rows);
+    progress_begin(&running->progress, runner->plan->n_rows, "red");
     runner_check_devices(running);
     while (turn(running, started))
         ;
