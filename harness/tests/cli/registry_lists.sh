@@ -87,4 +87,27 @@ rm $list
 expect 2 "$TOPKCTS" check
 says "does not list family 'my-rows'"
 [ "$(echo "$err" | grep -c "does not list family")" = 1 ] || fail "one mistake is told twice"
+
+# Large inputs take their time to be made: a terminal sees how far it is, a log is not filled with bars.
+write "" ""
+cat >project/registry/cases/large.yaml <<'YAML'
+- id: large
+  summary: some 100 MiB a case
+  fault: short-row
+  generator: random
+  matrix: {topk: [512, 7, 9], length: [262144], batch: [100]}
+  suites: {conformance: all}
+YAML
+expect 0 "$TOPKCTS" check --update
+case $err in *"["*) fail "a bar in a log" ;; esac
+python3 - "$TOPKCTS" >bar.txt <<'END' || fail "check --update in a terminal: $(cat bar.txt)"
+import os, pty, sys
+shown = []
+def read(fd):
+    shown.append(os.read(fd, 4096))
+    return shown[-1]
+code = pty.spawn([sys.argv[1], "check", "--update"], read)
+text = b"".join(shown).decode()
+sys.exit(code != 0 or "0 wrong" not in text or "#" not in text)
+END
 exit 0
