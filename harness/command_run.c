@@ -7,6 +7,7 @@
 #include "harness/claims.h"
 #include "harness/command.h"
 #include "harness/history.h"
+#include "harness/generated_file.h"
 #include "harness/junit.h"
 #include "harness/project.h"
 #include "harness/provenance.h"
@@ -62,6 +63,9 @@ static enum status add_source(struct books *books, const struct settings *settin
 static enum status read_provenance(struct books *books, const struct settings *settings, struct error *err)
 {
     const char *variable;
+    if (settings->source_base && !settings->source)
+        return error_set(err, STATUS_USAGE, "--source-base %s says nothing without --source DIR, the sources that differ from it",
+                         settings->source_base);
     if (settings->require_clean_env && provenance_overrides_identity(&variable))
         return error_set(err, STATUS_USAGE, "%s is set, which overrides a GPU's identity; unset it or leave out --require-clean-env",
                          variable);
@@ -284,7 +288,8 @@ static enum status open_books(struct books *books, const struct settings *given,
         books->settings.watch |= books->registry.suites[suite].watched;
     if (err->status || plan_make(&books->plan, settings, &books->registry, err) || read_provenance(books, settings, err) ||
         open_output(settings->json_lines, "a", &books->json_lines, err) ||
-        open_output(settings->markdown, "a", &books->markdown, err))
+        open_output(settings->markdown, "a", &books->markdown, err) ||
+        (settings->junit && generated_file_try(settings->junit, err)))
         return err->status;
     return store_open(&books->store, books->database, STORE_WRITE, err);
 }

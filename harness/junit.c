@@ -2,7 +2,10 @@
 /* A run as JUnit XML; see junit.h. libxml2 escapes what XML needs escaped; what XML cannot hold is replaced here. */
 #include "harness/junit.h"
 
+#include "harness/generated_file.h"
+
 #include <errno.h>
+#include <libxml/parserInternals.h>
 #include <libxml/xmlwriter.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,14 +38,20 @@ static void end(struct writing *writing)
     check(writing, xmlTextWriterEndElement(writing->xml));
 }
 
-/* The text with bytes that no XML document may hold, or that are no UTF-8, as '?'. */
+/* The text with what no XML document may hold, or is no UTF-8, as '?'. */
 static const char *clean(const struct writing *writing, const char *text)
 {
+    static const int smallest[] = {0, 0, 0x80, 0x800, 0x10000}; /* by the number of bytes: smaller ones are overlong */
     char *copy = arena_text(&writing->summary->runner->plan->arena, text ? text : "");
-    bool  utf8 = xmlCheckUTF8(BAD_CAST copy) != 0;
-    for (char *c = copy; *c; c++)
-        if (((unsigned char)*c < 0x20 && !strchr("\t\n\r", *c)) || *c == 0x7f || ((unsigned char)*c >= 0x80 && !utf8))
-            *c = '?';
+    int   n;
+    for (char *c = copy; *c; c += n) {
+        n = (int)strnlen(c, 4);
+        int code = xmlGetUTF8Char(BAD_CAST c, &n);
+        if (code < 0)
+            n = 1;
+        if (code < 0 || code == 0x7f || !IS_CHAR(code) || code < smallest[n])
+            memset(c, '?', (size_t)n);
+    }
     return copy;
 }
 
@@ -207,15 +216,19 @@ static enum status take_facts(void *payload, int n_columns, const char *const *n
 
 enum status junit_write(const struct summary *summary, struct store *store, const char *path, struct error *err)
 {
-    struct arena  *arena = &summary->runner->plan->arena;
-    const char    *draft = arena_format(arena, "%s.part", path);
     struct writing writing = {.summary = summary, .started_at = "", .host = ""};
+    FILE          *file;
     if (store_query(store, "SELECT started_at, host FROM runs WHERE run = ?1", &summary->run, 1, take_facts, &writing,
                     err))
         return err->status;
-    writing.xml = xmlNewTextWriterFilename(draft, 0);
-    if (!writing.xml)
-        return error_set(err, STATUS_BOOKS, "%s: cannot be written: %s", path, strerror(errno));
+    if (generated_file_begin(path, &file, err))
+        return err->status;
+    /* Not by name: libxml2 takes names for URIs, %41 for an A, and file: for nothing. */
+    writing.xml = xmlNewTextWriter(xmlOutputBufferCreateFile(file, NULL));
+    if (!writing.xml) {
+        generated_file_drop(path, file);
+        return error_no_memory(err);
+    }
     check(&writing, xmlTextWriterSetIndent(writing.xml, 1));
     check(&writing, xmlTextWriterStartDocument(writing.xml, NULL, "UTF-8", NULL));
     begin(&writing, "testsuites");
@@ -226,9 +239,8 @@ enum status junit_write(const struct summary *summary, struct store *store, cons
     check(&writing, xmlTextWriterEndDocument(writing.xml));
     check(&writing, xmlTextWriterFlush(writing.xml));
     xmlFreeTextWriter(writing.xml);
-    if (writing.failed || rename(draft, path)) {
-        error_set(err, STATUS_BOOKS, "%s: could not be written whole: %s", path, strerror(errno));
-        unlink(draft);
-    }
-    return err->status;
+    if (!writing.failed || ferror(file))
+        return generated_file_end(path, file, err);
+    generated_file_drop(path, file);
+    return error_set(err, STATUS_BOOKS, "%s: not written: libxml2 refused a part of it", path);
 }

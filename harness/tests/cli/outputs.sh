@@ -96,6 +96,24 @@ says /dev/full
 expect 3 "$TOPKCTS" run ragged-rows --provider reference --db o.db --markdown /dev/full
 says /dev/full
 
+# Told before anything runs, not after the night.
+mkdir folder.xml
+expect 3 "$TOPKCTS" run ragged-rows --provider reference --db none.db --junit folder.xml
+says "folder.xml: cannot be written: a folder"
+expect 3 "$TOPKCTS" run ragged-rows --provider reference --db none.db --junit /no/such/folder/o.xml
+[ ! -e none.db ] || fail "it ran, although its JUnit file cannot be written"
+# A name is a name, no URI; what is no regular file is never replaced by one.
+expect 0 "$TOPKCTS" run ragged-rows --provider reference --db o.db --junit 'a%41 file:.xml' --label "$(printf 'a\357\277\277b')"
+xmllint --noout 'a%41 file:.xml' 2>/dev/null || python3 -c "import sys, xml.dom.minidom; xml.dom.minidom.parse('a%41 file:.xml')" || fail "no XML"
+mkfifo pipe.xml
+cat pipe.xml >read.xml &
+expect 0 "$TOPKCTS" run ragged-rows --provider reference --db o.db --junit pipe.xml
+wait $!
+[ -p pipe.xml ] || fail "a pipe was replaced by a file"
+grep -q '</testsuites>' read.xml || fail "nothing came through the pipe"
+expect 2 "$TOPKCTS" run ragged-rows --provider reference --db none.db --source-base HEAD
+says "without --source"
+
 # Suite meta: planted faults that are caught are no failures to a consumer.
 expect 0 "$TOPKCTS" run --suite meta --provider faulty/tie-highest --provider reference --db meta.db --junit meta.xml
 python3 - <<'P' || fail "the JUnit file of suite meta"
