@@ -48,6 +48,9 @@ const struct command *command_find(const char *name, struct error *err)
     if (length > 3 && strcmp(name + length - 3, ".so") == 0)
         error_set(err, STATUS_USAGE, "no command '%s'; a plugin goes behind --provider: topkcts run --provider %s", name,
                   name);
+    else if (name[0] == '-')
+        error_set(err, STATUS_USAGE, "'%s' stands where the command belongs; options come behind it: topkcts COMMAND %s; commands are %s",
+                  name, strcmp(name, "--") == 0 ? "-- WORD.." : name, names);
     else
         error_set(err, STATUS_USAGE, "no command '%s'; there are %s", name, names);
     return NULL;

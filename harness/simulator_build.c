@@ -169,8 +169,9 @@ static bool make_key(struct build *build)
     return good;
 }
 
-/* Runs a program; its output goes to `log`. The exit status; -1 when it could not be run. */
-static int run_program(const char *const *argv, const char *log)
+/* Runs a compiler; its output goes to `folder`/log, in English, what it keeps for a while to `folder`. The exit status; -1
+ * when it could not be run. */
+static int run_program(const char *const *argv, const char *folder, const char *log)
 {
     pid_t pid = fork();
     int   status;
@@ -180,6 +181,8 @@ static int run_program(const char *const *argv, const char *log)
             dup2(fd, STDOUT_FILENO);
             dup2(fd, STDERR_FILENO);
         }
+        setenv("LC_ALL", "C", 1);
+        setenv("TMPDIR", folder, 1);
         execvp(argv[0], (char *const *)(uintptr_t)argv);
         _exit(127);
     }
@@ -206,6 +209,37 @@ static void read_message(const char *log, char *message, size_t size)
     }
     if (file)
         fclose(file);
+}
+
+/* Whether a compiler's output says that it was the machine's fault: no disk, no memory. */
+static bool is_machine_to_blame(const char *log)
+{
+    static const int         errors[] = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS, ENOMEM, EMFILE, ENFILE, EAGAIN};
+    static const char *const words[] = {"out of memory", "memory exhausted", "fatal error: Killed signal",
+                                        "unable to execute command: Killed"};
+    char  line[512];
+    bool  found = false;
+    FILE *file = fopen(log, "r");
+    while (file && !found && fgets(line, sizeof line, file)) {
+        for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+            found |= strstr(line, strerror(errors[i])) != NULL;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            found |= strstr(line, words[i]) != NULL;
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* A compiler that ended with `status`, not 0: who is to blame, and the message of `log` in build->text. */
+static enum simulator_build_result blame(struct build *build, int status, const char *log, const char *what)
+{
+    char message[MESSAGE_BYTES];
+    bool machine = status < 0 || is_machine_to_blame(log);
+    read_message(log, message, sizeof message);
+    set_text(build, "%s %s the source: %s", build->compiler, machine ? "cannot work, and did not build" : what,
+             message[0] ? message : "it did not end by itself");
+    return machine ? SIMULATOR_NO_COMPILER : SIMULATOR_REJECTED;
 }
 
 /* What both compilers take, and what each needs to leave accesses as they are written. -w: the source's style is not
@@ -246,7 +280,7 @@ static size_t compile_arguments(const struct build *build, const char **argv, co
 static enum simulator_build_result compile_file(struct build *build, const char *file, const char *object)
 {
     const char *argv[MAX_ARGUMENTS];
-    char        include[PATH_MAX], device_include[PATH_MAX], harness[PATH_MAX], log[PATH_MAX], message[MESSAGE_BYTES];
+    char        include[PATH_MAX], device_include[PATH_MAX], harness[PATH_MAX], log[PATH_MAX];
     snprintf(include, sizeof include, "-I%s", build->source->project);
     snprintf(device_include, sizeof device_include, "-I%s/" SIMULATOR_FOLDER "/include", build->source->project);
     snprintf(log, sizeof log, "%s/log", build->folder);
@@ -257,12 +291,8 @@ static enum simulator_build_result compile_file(struct build *build, const char 
     argv[n++] = "-o";
     argv[n++] = object;
     argv[n] = NULL;
-    int status = run_program(argv, log);
-    if (status == 0)
-        return SIMULATOR_BUILT;
-    read_message(log, message, sizeof message);
-    set_text(build, "%s rejects the source: %s", build->compiler, message);
-    return status < 0 ? SIMULATOR_NO_COMPILER : SIMULATOR_REJECTED;
+    int status = run_program(argv, build->folder, log);
+    return status == 0 ? SIMULATOR_BUILT : blame(build, status, log, "rejects");
 }
 
 /* A file that names the dynamic LDS as the source does, as assembly. */
@@ -316,14 +346,8 @@ static enum simulator_build_result link_objects(struct build *build, char (*obje
     argv[n++] = entry;
     argv[n++] = "-lm";
     argv[n] = NULL;
-    int status = run_program(argv, log);
-    read_message(log, message, sizeof message);
-    if (status == 0)
-        result = SIMULATOR_BUILT;
-    else {
-        set_text(build, "%s cannot link the source: %s", build->compiler, message);
-        result = status < 0 ? SIMULATOR_NO_COMPILER : SIMULATOR_REJECTED;
-    }
+    int status = run_program(argv, build->folder, log);
+    result = status == 0 ? SIMULATOR_BUILT : blame(build, status, log, "cannot link");
 done:
     simulator_names_clear(&names);
     return result;
@@ -362,30 +386,68 @@ static void remove_old_folders(const char *cache)
     free(entries);
 }
 
+/* Compiles every file into the temporary folder and links them as `shared`. */
+static enum simulator_build_result compile_and_link(struct build *build, const char *shared)
+{
+    char (*objects)[PATH_MAX] = calloc(build->source->n_files, sizeof *objects);
+    enum simulator_build_result result = SIMULATOR_BUILT;
+    if (!objects) {
+        set_text(build, "%s", strerror(errno));
+        return SIMULATOR_NO_COMPILER;
+    }
+    for (size_t i = 0; i < build->source->n_files && result == SIMULATOR_BUILT; i++) {
+        snprintf(objects[i], sizeof objects[i], "%s/%zu.o", build->folder, i);
+        result = compile_file(build, build->source->files[i], objects[i]);
+    }
+    if (result == SIMULATOR_BUILT)
+        result = link_objects(build, objects, shared);
+    free(objects);
+    return result;
+}
+
+/* Whether the compiler builds a source that is right: one without its headers or its linker rejects every source. If it
+ * does not, build->text says so. */
+static bool is_compiler_working(struct build *build)
+{
+    static const char       right[] = "extern \"C\" __global__ void topk_kernel(int *a) { a[threadIdx.x] = 1; }\n";
+    char                    path[PATH_MAX], shared[PATH_MAX], text[SIMULATOR_BUILD_TEXT] = "";
+    const char             *files[] = {path};
+    struct simulator_source source = {.files = files, .n_files = 1, .project = build->source->project};
+    struct build            probe = *build;
+    probe.source = &source;
+    probe.text = text;
+    snprintf(path, sizeof path, "%s/right.hip", build->folder);
+    snprintf(shared, sizeof shared, "%s/right.so", build->folder);
+    FILE *file = fopen(path, "w");
+    bool  written = file && fputs(right, file) >= 0;
+    if (file)
+        written &= fclose(file) == 0;
+    if (!written)
+        snprintf(text, sizeof text, "%s: cannot be written: %s", path, strerror(errno));
+    if (written && compile_and_link(&probe, shared) == SIMULATOR_BUILT)
+        return true;
+    set_text(build, "%s does not work here, not even for a kernel of one line: %s", build->compiler, text);
+    return false;
+}
+
 /* Compiles everything into the temporary folder and moves the object to its place in the cache, digest first. */
 static enum simulator_build_result build_object(struct build *build, const char *object, const char *sum)
 {
-    char (*objects)[PATH_MAX] = calloc(build->source->n_files, sizeof *objects);
-    char shared[PATH_MAX], hex[DIGEST_HEX], written[PATH_MAX];
+    char                        shared[PATH_MAX], hex[DIGEST_HEX], written[PATH_MAX];
     struct error                err = {0};
     enum simulator_build_result result = SIMULATOR_NO_COMPILER;
     FILE                       *file = NULL;
     remove_old_folders(build->cache);
     snprintf(build->folder, sizeof build->folder, "%s/" BUILDING "XXXXXX", build->cache);
-    if (!objects || !mkdtemp(build->folder)) {
+    if (!mkdtemp(build->folder)) {
         set_text(build, "%s: no folder to build in: %s", build->cache, strerror(errno));
-        free(objects);
         return SIMULATOR_NO_COMPILER;
     }
     snprintf(shared, sizeof shared, "%s/object.so", build->folder);
     snprintf(written, sizeof written, "%s/sum", build->folder);
-    for (size_t i = 0; i < build->source->n_files; i++) {
-        snprintf(objects[i], sizeof objects[i], "%s/%zu.o", build->folder, i);
-        result = compile_file(build, build->source->files[i], objects[i]);
-        if (result != SIMULATOR_BUILT)
-            goto done;
-    }
-    result = link_objects(build, objects, shared);
+    result = compile_and_link(build, shared);
+    if (result == SIMULATOR_REJECTED && !is_compiler_working(build))
+        result = SIMULATOR_NO_COMPILER;
     if (result != SIMULATOR_BUILT)
         goto done;
     result = SIMULATOR_NO_COMPILER;
@@ -397,7 +459,6 @@ static enum simulator_build_result build_object(struct build *build, const char 
         result = SIMULATOR_BUILT;
 done:
     remove_folder(build->folder);
-    free(objects);
     return result;
 }
 

@@ -135,6 +135,32 @@ Test(simulator_build, a_source_that_is_wrong_leaves_nothing, .timeout = 60)
     end();
 }
 
+/* A compiler that rejects everything is the machine's fault, not the source's; so is a disk without room. */
+Test(simulator_build, a_compiler_that_does_not_work_is_not_the_sources_fault, .timeout = 60)
+{
+    static const char rejects[] = "#!/bin/sh\necho \"$TMPDIR: fatal error: 'stdint.h' file not found\"\nexit 1\n";
+    static const char no_room[] = "#!/bin/sh\necho 'x.s: fatal error: error writing to x.s: No space left on device'\nexit 1\n";
+    char              compiler[128], path[4096];
+    begin();
+    setenv("TMPDIR", "/nonexistent", 1);
+    expect_rebuilt("a folder for temporary files that is not there");
+    cr_assert_eq(unlink(object), 0);
+
+    snprintf(compiler, sizeof compiler, "%s/clang++", folder);
+    snprintf(path, sizeof path, "%s:%s", folder, getenv("PATH"));
+    setenv("PATH", path, 1);
+    write_file(compiler, rejects, sizeof rejects - 1);
+    cr_assert_eq(chmod(compiler, 0700), 0);
+    cr_assert_eq(build(), SIMULATOR_NO_COMPILER, "%s", text);
+    cr_assert_not_null(strstr(text, "not even for a kernel of one line"), "%s", text);
+    cr_assert_not_null(strstr(text, "stdint.h"), "%s", text);
+    write_file(compiler, no_room, sizeof no_room - 1);
+    cr_assert_eq(build(), SIMULATOR_NO_COMPILER, "%s", text);
+    cr_assert_not_null(strstr(text, "No space left on device"), "%s", text);
+    cr_assert_eq(n_entries("building-"), 0);
+    end();
+}
+
 /* Killed at different moments of the build; the next build works, and clears away what is older than any build. */
 Test(simulator_build, a_killed_build_harms_nobody, .timeout = 120)
 {

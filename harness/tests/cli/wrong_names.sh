@@ -10,6 +10,8 @@ wrong() {
     [ -z "$out" ] || fail "an error printed an answer"
 }
 wrong "there are run" runn
+wrong "options come behind it: topkcts COMMAND --db" --db x.db run
+wrong "options come behind it" -- run
 wrong "there are" run --suite smok
 wrong "conformance" run --suite smok
 wrong "v1" run --provider v2
