@@ -79,6 +79,14 @@ static enum status read_kernel(struct arena *arena, const struct yaml_node *map,
     return STATUS_OK;
 }
 
+static enum status read_text(const struct yaml_node *root, const char *key, const char **text, struct error *err)
+{
+    const struct yaml_node *node = yaml_get(root, key);
+    if (!node)
+        return yaml_error(root, err, "a description of a code object needs the key '%s'; run make to write it anew", key);
+    return yaml_text(node, text, err);
+}
+
 static enum status scan_object(struct code_object_list *list, const char *yaml_file, struct error *err)
 {
     char              path[PATH_MAX + 288], digest[DIGEST_HEX];
@@ -87,10 +95,9 @@ static enum status scan_object(struct code_object_list *list, const char *yaml_f
     snprintf(path, sizeof path, "%s/%s", list->folder, yaml_file);
     if (yaml_load(path, &list->arena, &root, err))
         return err->status;
-    const struct yaml_node *target = yaml_get(root, "target"), *compiler = yaml_get(root, "compiler"),
-                           *options = yaml_get(root, "options"), *kernels = yaml_get(root, "amdhsa.kernels");
-    if (yaml_text(target, &object.target, err) || yaml_text(compiler, &object.compiler, err) ||
-        yaml_text(options, &object.options, err))
+    const struct yaml_node *kernels = yaml_get(root, "amdhsa.kernels");
+    if (read_text(root, "target", &object.target, err) || read_text(root, "compiler", &object.compiler, err) ||
+        read_text(root, "options", &object.options, err))
         return err->status;
     object.backend = strncmp(object.target, "gfx", 3) == 0 ? "hip" : "cuda";
     if (!kernels)

@@ -531,7 +531,8 @@ enum status command_bench(const struct settings *settings, struct error *err)
     if (settings->providers.n)
         return bench_providers(settings, err);
     if (settings->devices.n || settings->batches || settings->lengths || settings->topks || settings->patterns ||
-        settings->warm || settings->cold || settings->seconds || settings->database)
+        settings->warm || settings->cold || settings->seconds || settings->database || settings->origin ||
+        settings->timeout || settings->label)
         return error_set(err, STATUS_USAGE, "bench: these options are for times of a --provider, and none is given");
     return bench_parts(settings, err);
 }

@@ -9,6 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* Every command takes --registry; those that read none would not notice one that is misspelt. Import may make one. */
+static enum status check_registries(enum command_bit bit, const struct settings *settings, struct error *err)
+{
+    struct stat place;
+    for (size_t i = 0; i < settings->registries.n && bit != COMMAND_IMPORT; i++)
+        if (stat(settings->registries.items[i], &place) != 0 || !S_ISDIR(place.st_mode))
+            return error_set(err, STATUS_USAGE, "--registry %s: no registry folder there", settings->registries.items[i]);
+    return STATUS_OK;
+}
 
 static enum status run_command(const struct command *command, int argc, char **argv, struct error *err)
 {
@@ -20,6 +31,8 @@ static enum status run_command(const struct command *command, int argc, char **a
     if (settings.words.n && !command->arguments[0])
         return error_set(err, STATUS_USAGE, "%s takes no '%s', only options; see topkcts %s --help", command->name,
                          settings.words.items[0], command->name);
+    if (check_registries(command->bit, &settings, err))
+        return err->status;
     return command->run(&settings, err);
 }
 

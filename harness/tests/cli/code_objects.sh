@@ -46,4 +46,14 @@ printf '{' >bad/manifest.json
 expect 3 "$TOPKCTS" code-objects bad
 says "manifest.json:1"
 expect 2 "$TOPKCTS" code-objects a b
+
+# A description that is torn, or of something else.
+for text in 'target: gfx942' 'a: b' '- target: gfx942' 'kernels: [x]'; do
+    echo "$text" >bad/topk_v1.gfx942.co.yaml
+    expect 2 "$TOPKCTS" code-objects --update bad
+    says "bad/topk_v1.gfx942.co.yaml:1: a description of a code object needs the key"
+done
+: >bad/topk_v1.gfx942.co.yaml
+expect 2 "$TOPKCTS" code-objects --update bad
+says "bad/topk_v1.gfx942.co.yaml"
 exit 0

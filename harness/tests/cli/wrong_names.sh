@@ -29,7 +29,11 @@ wrong "behind --provider" my.so
 wrong "runs on none of the given devices" run --provider reference --device sim
 wrong "no case" show boundary-ties/topk=9
 wrong "show takes one case" show
-wrong "no registry folder" list --registry /no/such/folder
+for command in list devices providers query check; do
+    wrong "/no/such/folder: no registry folder" $command --registry /no/such/folder
+done
+wrong "none is given" bench --origin jit
+wrong "none is given" bench --label night
 wrong "arrives as" run --provider v1 --origin jit
 [ ! -e topkcts.db ] || fail "a database was made although nothing ran"
 
