@@ -118,17 +118,31 @@ static void judge_object(const struct code_object *object, size_t *n)
     }
 }
 
+/* What was checked is what a device will load: the file is there, and is the one that its description is of. */
+static void judge_file(const struct code_object_list *list, const struct code_object *object, size_t *n)
+{
+    struct error err = {0};
+    void        *bytes;
+    if (code_object_read(list, object, &bytes, &err)) {
+        printf("GATE  %s: %s\n", object->target, err.text);
+        (*n)++;
+    }
+    free(bytes);
+}
+
 size_t code_object_gate(const struct code_object_list *list, const char *targets)
 {
     size_t n = 0, judged = 0;
     char  *words = strdup(targets ? targets : ""), *rest = NULL;
     printf("%-8s %-14s %5s %6s+%-6s %5s %5s %5s %6s %7s %5s  %s\n", "target", "kernel", "block", "LDS", "dyn", "VGPR",
            "AGPR", "SGPR", "spills", "scratch", "wave", "occupancy");
-    for (size_t i = 0; i < list->n; i++)
+    for (size_t i = 0; i < list->n; i++) {
+        judge_file(list, &list->items[i], &n);
         if (strncmp(list->items[i].target, "compute_", 8) != 0) { /* PTX has no registers yet */
             judge_object(&list->items[i], &n);
             judged++;
         }
+    }
     for (char *word = words ? strtok_r(words, ",", &rest) : NULL; word; word = strtok_r(NULL, ",", &rest)) {
         size_t i = 0;
         while (i < list->n && strcmp(list->items[i].target, word) != 0)

@@ -32,7 +32,7 @@ enum status command_code_objects(const struct settings *settings, struct error *
     if (list.n && strcmp(list.source_digest, digest) != 0)
         printf("note: these were compiled from another source than this program embeds; run make\n");
     if (broken)
-        error_set(err, STATUS_FAIL, "%zu rule%s of the static gate broken", broken, broken == 1 ? " is" : "s are");
+        error_set(err, STATUS_FAIL, "%zu rule%s broken of the static gate", broken, broken == 1 ? " is" : "s are");
     else
         printf("%zu code objects in %s: within all limits\n", list.n, where);
 done:

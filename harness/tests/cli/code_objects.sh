@@ -17,6 +17,7 @@ prints "gfx4711: no code object was built for it"
 broken() { # python statement about kernel k, text that must be printed
     rm -rf bad
     mkdir bad
+    cp "$BUILD"/code_objects/topk_v1.* bad/
     python3 - "$BUILD/code_objects/manifest.json" "$1" <<'PYTHON'
 import json, sys
 manifest = json.load(open(sys.argv[1]))
@@ -32,6 +33,7 @@ json.dump(manifest, open("bad/manifest.json", "w"))
 PYTHON
     expect 1 "$TOPKCTS" code-objects bad
     prints "$2"
+    case $2 in *"cannot be read"*) ;; *) case $out in *"cannot be read"*) fail "a file that is there is missed" ;; esac ;; esac
 }
 broken 'k["spills"] = 3' "spills 3 registers"
 broken 'k["scratch"] = 16' "16 bytes of scratch"
@@ -42,6 +44,8 @@ broken 'k["max_threads"] = 64' "allows 64 threads a block"
 broken 'o["kernels"].pop()' "is missing from"
 broken 'k["vgprs"] = 512; k["block"] = 1024' "not one block fits"
 broken 'manifest["objects"] = []' "nothing was checked"
+broken 'o["file"] = "gone.co"' "gone.co: cannot be read"
+broken 'o["digest"] = "0" * 32' "the manifest says 00000000000000000000000000000000"
 printf '{' >bad/manifest.json
 expect 3 "$TOPKCTS" code-objects bad
 says "manifest.json:1"
