@@ -14,6 +14,10 @@
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
+# `make clean all` is one after the other.
+ifneq ($(and $(filter clean,$(MAKECMDGOALS)),$(filter-out clean,$(MAKECMDGOALS))),)
+.NOTPARALLEL:
+endif
 
 BUILD ?= build
 CC ?= cc
@@ -119,14 +123,20 @@ $(BUILD)/.packages-lint: Makefile $(BUILD)/.packages-build
 
 # ---- building -----------------------------------------------------------------------------------------------------
 
-$(BUILD)/topkcts: $(BUILD)/harness/main.o $(LIBRARY_OBJECTS)
+$(BUILD)/topkcts: $(BUILD)/harness/main.o $(LIBRARY_OBJECTS) $(BUILD)/.objects kernels/simulator/exported.list
 	@echo "link  $@"
-	$(Q)$(CXX) $(CXXFLAGS) $(SANITIZE) -o $@ $^ $(LINK_LIBRARIES)
+	$(Q)$(CXX) $(CXXFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) $(LINK_LIBRARIES)
 
-# A rebuild follows a change of the flags, too.
+# A rebuild follows a change of the flags, too; and a link that of the list of objects: a source that is gone leaves no
+# trace among the times of files.
+ALL_FLAGS = $(CC) $(CXX) $(CFLAGS) $(CXXFLAGS) $(SANITIZE) $(C_FLAGS) $(CXX_FLAGS) $(REFERENCE_FLAGS) $(KERNEL_FLAGS)
+ALL_OBJECTS = $(LIBRARY_OBJECTS) $(foreach folder,$(TEST_FOLDERS),$(call test_objects,$(folder))) $(LINK_FLAGS)
 $(BUILD)/.flags: FORCE
 	@mkdir -p $(BUILD)
-	@echo '$(CC) $(CXX) $(CFLAGS) $(CXXFLAGS) $(SANITIZE) $(C_FLAGS) $(CXX_FLAGS)' | cmp -s - $@ || echo '$(CC) $(CXX) $(CFLAGS) $(CXXFLAGS) $(SANITIZE) $(C_FLAGS) $(CXX_FLAGS)' >$@
+	@echo '$(ALL_FLAGS)' | cmp -s - $@ || echo '$(ALL_FLAGS)' >$@
+$(BUILD)/.objects: FORCE
+	@mkdir -p $(BUILD)
+	@echo '$(ALL_OBJECTS)' | cmp -s - $@ || echo '$(ALL_OBJECTS)' >$@
 .PHONY: FORCE
 FORCE:
 
@@ -141,6 +151,8 @@ $(BUILD)/kernels/topk_v1_simulator.o: $(V1_SOURCES)
 # GCC's null check takes the extern thread-local array that stands for dynamic LDS for a null pointer.
 $(BUILD)/kernels/topk_v1_simulator.o: UNSANITIZE = $(if $(SANITIZE),-fno-sanitize=null)
 $(BUILD)/kernels/read_once.o: kernels/read_once.hip
+# Each carries the text of what it is made of.
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard kernels/faulty/*.c)): kernels/faulty/host_topk.c
 
 $(BUILD)/%.o: %.c $(BUILD)/.flags | $(BUILD)/.packages-build
 	@mkdir -p $(@D)
@@ -162,8 +174,9 @@ $(BUILD)/%.o: %.hip $(BUILD)/.flags | $(BUILD)/.packages-build
 $(BUILD)/%.so: %.c harness/provider.h $(BUILD)/.flags | $(BUILD)/.packages-build
 	@mkdir -p $(@D)
 	@echo "so    $<"
-	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) -Iharness -shared -fPIC -o $@ $<
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) -Iharness -shared -fPIC -MMD -MP -MF $(@:.so=.d) -MT $@ -o $@ $<
 
+-include $(PLUGINS:.so=.d)
 -include $(patsubst %.o,%.d,$(LIBRARY_OBJECTS) $(BUILD)/harness/main.o $(foreach f,$(TEST_FOLDERS),$(call test_objects,$(f))))
 
 include harness/gpu/gpu.mk
@@ -171,9 +184,9 @@ include harness/gpu/gpu.mk
 # ---- tests --------------------------------------------------------------------------------------------------------
 
 define test_binary
-$(BUILD)/$(1)/tests/run: $(call test_objects,$(1)) $(LIBRARY_OBJECTS) | $(BUILD)/.packages-test
+$(BUILD)/$(1)/tests/run: $(call test_objects,$(1)) $(LIBRARY_OBJECTS) $(BUILD)/.objects | $(BUILD)/.packages-test
 	@echo "link  $$@"
-	$$(Q)$$(CXX) $$(CXXFLAGS) $$(SANITIZE) -o $$@ $$^ $$(LINK_LIBRARIES) -lcriterion
+	$$(Q)$$(CXX) $$(CXXFLAGS) $$(SANITIZE) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBRARIES) -lcriterion
 $(call test_objects,$(1)): | $(BUILD)/.packages-test
 endef
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_binary,$(folder))))

@@ -93,9 +93,9 @@ PORTABLE_EXCEPT := linux-vdso|ld-linux|/libc\.so|/libm\.so|/libdl\.so|/libpthrea
 
 # RPATH, not RUNPATH: the libraries that travel find each other by it, too. libstdc++ is linked in or the machine's own,
 # because a GPU's libraries there want theirs.
-$(BUILD)/topkcts-portable: $(BUILD)/harness/main.o $(LIBRARY_OBJECTS)
+$(BUILD)/topkcts-portable: $(BUILD)/harness/main.o $(LIBRARY_OBJECTS) $(BUILD)/.objects
 	@echo "link  $@"
-	$(Q)$(CXX) $(CXXFLAGS) -static-libstdc++ -static-libgcc -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/lib' -o $@ $^ $(LINK_LIBRARIES)
+	$(Q)$(CXX) $(CXXFLAGS) -static-libstdc++ -static-libgcc -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/lib' -o $@ $(filter %.o,$^) $(LINK_LIBRARIES)
 
 .PHONY: portable
 portable: all $(BUILD)/topkcts-portable ## one folder that runs on another x86-64 Linux with nothing installed
@@ -118,15 +118,15 @@ HIP_DOUBLE_OBJECTS := $(patsubst %,$(BUILD)/harness/tests/hip_double/%.o,$(HIP_D
 HIP_DOUBLE_FLAGS = $(WARNINGS) -O2 -g -D_GNU_SOURCE -I. -fPIC -fvisibility=default -MMD -MP
 
 # The real headers for the double; the simulator's for the kernel.
-$(BUILD)/harness/tests/hip_double/harness/%.cpp.o: harness/%.cpp | $(BUILD)/.packages-build
+$(BUILD)/harness/tests/hip_double/harness/%.cpp.o: harness/%.cpp $(BUILD)/.flags | $(BUILD)/.packages-build
 	@mkdir -p $(@D)
 	@echo "hip   $<"
 	$(Q)$(CXX) -std=gnu++17 $(HIP_DOUBLE_FLAGS) -D__HIP_PLATFORM_AMD__ $(if $(filter-out /usr,$(ROCM_HOME)),-isystem $(ROCM_HOME)/include) -c -o $@ $<
-$(BUILD)/harness/tests/hip_double/kernels/%.cpp.o: kernels/%.cpp | $(BUILD)/.packages-build
+$(BUILD)/harness/tests/hip_double/kernels/%.cpp.o: kernels/%.cpp $(BUILD)/.flags | $(BUILD)/.packages-build
 	@mkdir -p $(@D)
 	@echo "hip   $<"
 	$(Q)$(CXX) $(CXX_FLAGS) $(HIP_DOUBLE_FLAGS) $(KERNEL_FLAGS) -c -o $@ $<
-$(BUILD)/harness/tests/hip_double/kernels/%.c.o: kernels/%.c | $(BUILD)/.packages-build
+$(BUILD)/harness/tests/hip_double/kernels/%.c.o: kernels/%.c $(BUILD)/.flags | $(BUILD)/.packages-build
 	@mkdir -p $(@D)
 	@echo "hip   $<"
 	$(Q)$(CC) $(C_FLAGS) $(HIP_DOUBLE_FLAGS) -c -o $@ $<
