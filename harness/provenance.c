@@ -94,36 +94,60 @@ static int read_patch_id(git_repository *repository, git_tree *tree, struct prov
     return rc;
 }
 
-enum status provenance_source(const char *folder, struct provenance_source *source, struct error *err)
-{
-    struct stat     attributes;
-    git_repository *repository = NULL;
-    git_tree       *tree = NULL;
-    enum status     status = STATUS_OK;
+/* HOME may be somebody else's (sudo -u, a container's user), and then its .gitconfig may not even be looked for. The
+ * state of a repository is there without it, too. */
+static bool is_home_unreadable;
 
-    memset(source, 0, sizeof *source);
-    source->dirty = -1;
-    if (stat(folder, &attributes) != 0 || !S_ISDIR(attributes.st_mode))
-        return error_set(err, STATUS_USAGE, "%s: there is no such folder; expected a folder of sources", folder);
+void provenance_begin_git(void)
+{
     git_libgit2_init();
     /* In a container the checkout often belongs to somebody else. Git refuses that for the sake of what it would run;
      * nothing is run here. */
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+    if (is_home_unreadable) {
+        git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, "");
+        git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_XDG, "");
+    }
+}
 
-    int rc = git_repository_open_ext(&repository, folder, 0, NULL);
+/* What git knows of the folder; nothing, and 0, when it lies in no repository. Otherwise an error of libgit2. */
+static int read_state(const char *folder, struct provenance_source *source)
+{
+    git_repository *repository = NULL;
+    git_tree       *tree = NULL;
+    int             rc = git_repository_open_ext(&repository, folder, 0, NULL);
     if (rc == GIT_ENOTFOUND)
-        goto done;
+        return 0;
     if (rc == 0)
         rc = read_head(repository, source, &tree);
     if (rc == 0 && !git_repository_is_bare(repository))
         rc = read_dirty(repository, &source->dirty);
     if (rc == 0 && source->dirty == 1)
         rc = read_patch_id(repository, tree, source);
-    if (rc != 0)
-        status = error_set(err, STATUS_BOOKS, "%s: the git state cannot be read: %s", folder, git_cause());
-done:
     git_tree_free(tree);
     git_repository_free(repository);
+    return rc;
+}
+
+enum status provenance_source(const char *folder, struct provenance_source *source, struct error *err)
+{
+    struct stat attributes;
+    enum status status = STATUS_OK;
+
+    memset(source, 0, sizeof *source);
+    source->dirty = -1;
+    if (stat(folder, &attributes) != 0 || !S_ISDIR(attributes.st_mode))
+        return error_set(err, STATUS_USAGE, "%s: there is no such folder; expected a folder of sources", folder);
+    provenance_begin_git();
+    int rc = read_state(folder, source);
+    if (rc != 0 && !is_home_unreadable) {
+        is_home_unreadable = true; /* perhaps */
+        git_libgit2_shutdown();
+        provenance_begin_git();
+        rc = read_state(folder, source);
+    }
+    if (rc != 0)
+        status = error_set(err, STATUS_BOOKS, "%s: the git state cannot be read: %s", folder, git_cause());
     git_libgit2_shutdown();
     return status;
 }

@@ -18,6 +18,9 @@ struct provenance_source {
     char patch_id[64]; /* stable patch id of the difference to the commit; "" when clean */
 };
 
+/* Starts libgit2 as this program wants it, for provenance_files.c; git_libgit2_shutdown() ends it. */
+void provenance_begin_git(void);
+
 /* Reads the state of the repository that holds `folder`. A folder outside any repository is not an error: everything
  * is then empty and dirty is -1. A folder that does not exist is STATUS_USAGE. */
 enum status provenance_source(const char *folder, struct provenance_source *source, struct error *err);

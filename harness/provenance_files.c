@@ -159,7 +159,7 @@ json_t *provenance_files(const char *folder, const char *base, struct error *err
     json_t *json = json_pack("{s:s, s:s, s:s, s:o, s:s}", "folder", folder, "commit", source.commit, "tree", source.tree,
                              "dirty", source.dirty < 0 ? json_null() : json_boolean(source.dirty), "patch_id",
                              source.patch_id);
-    git_libgit2_init();
+    provenance_begin_git();
     if (git_repository_open_ext(&listing.repository, folder, 0, NULL) == 0 && !git_repository_is_bare(listing.repository)) {
         find_prefix(&listing, folder);
         if (list_files(&listing) != 0)
@@ -189,7 +189,7 @@ json_t *provenance_difference(const char *folder, const char *base, const json_t
 {
     git_repository *repository = NULL;
     json_t         *json = NULL;
-    git_libgit2_init();
+    provenance_begin_git();
     if (git_repository_open_ext(&repository, folder, 0, NULL) == 0 && !git_repository_is_bare(repository))
         json = difference_json(repository, base, paths);
     git_repository_free(repository);

@@ -26,6 +26,11 @@ os.execv(sys.argv[1], sys.argv[1:])" "$TOPKCTS" run "$case_name" --db signals.db
 [ $? = 3 ] || fail "24 descriptors for 64 workers"
 grep -q "Too many open files" out.txt || fail "24 descriptors: $(cat out.txt)"
 env -i "$TOPKCTS" run "$case_name" --db bare.db >/dev/null 2>&1 || fail "no environment"
+ln -s home home # a HOME that cannot be looked into
+HOME=$PWD/home "$TOPKCTS" run "$case_name" --db home.db --source "$(dirname "$0")" >out.txt 2>&1 || fail "an unreadable HOME: $(cat out.txt)"
+if git -C "$(dirname "$0")" rev-parse HEAD >commit.txt 2>/dev/null; then
+    [ "$(query home.db "select source_commit from runs")" = "$(cat commit.txt)" ] || fail "an unreadable HOME: no commit"
+fi
 ln -s "$TOPKCTS" "link to it"
 mkdir 'ä folder'
 (cd 'ä folder' && "../link to it" run "$case_name" --db 'ö 1.db' >out.txt 2>&1) || fail "a link, an umlaut and a space"
