@@ -56,10 +56,18 @@ enum status generated_file_begin(const char *path, FILE **file, struct error *er
 enum status generated_file_end(const char *path, FILE *file, struct error *err)
 {
     char temporary[PATH_BYTES];
-    bool in_place = is_written_in_place(path);
+    int  cause = errno; /* of the write that failed, if one did */
+    bool failed = ferror(file) != 0, in_place = is_written_in_place(path);
     temporary_path(path, temporary);
-    bool failed = ferror(file) != 0 || fflush(file) != 0 || (!in_place && fsync(fileno(file)) != 0);
-    failed |= fclose(file) != 0;
+    if (!failed && (fflush(file) != 0 || (!in_place && fsync(fileno(file)) != 0))) {
+        failed = true;
+        cause = errno;
+    }
+    if (fclose(file) != 0 && !failed) {
+        failed = true;
+        cause = errno;
+    }
+    errno = cause;
     if (in_place)
         return failed ? error_set(err, STATUS_BOOKS, "%s: cannot be written: %s", path, strerror(errno)) : STATUS_OK;
     /* The old file stays whole until the new one is on the disk. */

@@ -67,7 +67,7 @@ enum status npy_write(const char *path, enum npy_type type, const int64_t *shape
 
     FILE *file = fopen(path, "wb");
     if (file == NULL)
-        return error_set(err, STATUS_USAGE, "%s: cannot be written: %s", path, strerror(errno));
+        return error_set(err, STATUS_BOOKS, "%s: cannot be written: %s", path, strerror(errno));
     size_t n_header = make_header(header, type, shape, n_dims);
     bool   written = fwrite(header, 1, n_header, file) == n_header && fwrite(data, 4, n, file) == n;
     int    cause = errno;
@@ -77,7 +77,7 @@ enum status npy_write(const char *path, enum npy_type type, const int64_t *shape
     }
     if (!written) {
         remove_part(path);
-        return error_set(err, STATUS_USAGE, "%s: cannot be written: %s", path, strerror(cause));
+        return error_set(err, STATUS_BOOKS, "%s: cannot be written: %s", path, strerror(cause));
     }
     return STATUS_OK;
 }

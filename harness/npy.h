@@ -16,7 +16,8 @@
 enum npy_type { NPY_FLOAT32, NPY_INT32 };
 
 /* Writes `data`, shape[0] * .. * shape[n_dims-1] elements, to `path`, replacing what is there. n_dims is 1 or 2, and
- * an extent may be 0. STATUS_USAGE with the cause when the file cannot be written; no part of it stays behind then. */
+ * an extent may be 0. STATUS_USAGE for a shape that is none; STATUS_BOOKS with the cause when the file cannot be written, of
+ * which no part stays behind. */
 enum status npy_write(const char *path, enum npy_type type, const int64_t *shape, int n_dims, const void *data,
                       struct error *err);
 

@@ -322,7 +322,10 @@ def main():
     parser.add_argument("--program", help="topkcts, to draw failing rows with their values")
     given = parser.parse_args()
     report = Report(given.db, given.nights)
-    write(report, given.html, given.program)
+    try:
+        write(report, given.html, given.program)
+    except OSError as cause:
+        sys.exit(f"{cause.filename or given.html}: {cause.strerror}")
     print(f"{len(report.cases)} cases, {len(report.devices)} devices, {len(report.runs)} runs: "
           f"{pathlib.Path(given.html, 'index.html')}")
 

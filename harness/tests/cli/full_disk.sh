@@ -31,6 +31,18 @@ if mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
     run_in 3 small/full.db
     says "disk is full"
     readable small/full.db
+    # Nothing fits any more: whatever is written says so, and is no mistake of the command line.
+    expect 0 "$TOPKCTS" run ragged-rows --provider reference --db there.db
+    one=$("$TOPKCTS" list ragged-rows | head -1)
+    dd if=/dev/zero of=small/fill bs=1k 2>/dev/null
+    for command in "show $one --dump small/dump" "run ragged-rows --provider reference --db there.db --junit small/j.xml" \
+        "report --db there.db --html small/pages" "merge small/merged.db there.db" \
+        "run ragged-rows --provider reference --db there.db --json-lines small/lines.json"; do
+        # shellcheck disable=SC2086
+        expect 3 "$TOPKCTS" $command
+        case $err in *Traceback*) fail "a traceback" ;; *"No space left on device"* | *"disk is full"*) ;; *) fail "$command: no reason" ;; esac
+    done
+    rm -r small/fill small/dump small/pages small/merged.db*
     run=$(query small/full.db "select run from runs" 2>/dev/null)
     if [ -n "$run" ]; then
         done=$(query small/full.db "select count(*) from results where verdict = 'pass'")
