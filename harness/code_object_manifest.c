@@ -91,7 +91,7 @@ static enum status scan_object(struct code_object_list *list, const char *yaml_f
 {
     char              path[PATH_MAX + 288], digest[DIGEST_HEX];
     struct yaml_node *root = NULL;
-    struct code_object object = {.file = arena_format(&list->arena, "%.*s", (int)(strlen(yaml_file) - 5), yaml_file)};
+    struct code_object object = {.target = "", .compiler = "", .options = "", .file = arena_format(&list->arena, "%.*s", (int)(strlen(yaml_file) - 5), yaml_file)};
     snprintf(path, sizeof path, "%s/%s", list->folder, yaml_file);
     if (yaml_load(path, &list->arena, &root, err))
         return err->status;
