@@ -58,8 +58,12 @@ static enum status run(const char *provider, const struct scratch *scratch, stru
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (child < 0 || !WIFEXITED(status) || WEXITSTATUS(status) == 127)
-        return error_set(err, STATUS_BOOKS, "%s: the run could not be started, or did not end", provider);
+    if (child < 0)
+        return error_set(err, STATUS_BOOKS, "bench: a run of %s cannot be started: %s", provider, strerror(errno));
+    if (WIFSIGNALED(status))
+        return error_set(err, STATUS_BOOKS, "bench: the run of %s was killed by signal %d", provider, WTERMSIG(status));
+    if (WEXITSTATUS(status) == 127)
+        return error_set(err, STATUS_BOOKS, "bench: the run of %s could not be started from /proc/self/exe", provider);
     return STATUS_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/topk_v1.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
@@ -159,7 +160,8 @@ enum status code_object_read(const struct code_object_list *list, const struct c
     if (!*bytes || fread(*bytes, 1, (size_t)size, file) != (size_t)size) {
         free(*bytes);
         *bytes = NULL;
-        error_set(err, STATUS_BOOKS, "%s: cannot be read", path);
+        error_set(err, STATUS_BOOKS, "%s: cannot be read: %s", path,
+                  file && size >= 0 ? "it became shorter, or memory is out" : strerror(errno));
     }
     if (file)
         fclose(file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command table; see command.h. */
 #include "harness/command.h"
+#include "harness/name_list.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const struct command commands[] = {
@@ -37,13 +37,13 @@ const struct command commands[] = {
 
 const struct command *command_find(const char *name, struct error *err)
 {
-    char   names[512] = "";
-    size_t used = 0, length = strlen(name);
+    struct name_list names = {0};
+    size_t           length = strlen(name);
     for (const struct command *command = commands; command->name; command++) {
         if (strcmp(command->name, name) == 0)
             return command;
-        if (command->summary && used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", command->name);
+        if (command->summary)
+            name_list_add(&names, "%s", command->name);
     }
     if (length > 3 && strcmp(name + length - 3, ".so") == 0)
         error_set(err, STATUS_USAGE, "no command '%s'; a plugin goes behind --provider: topkcts run --provider %s", name,
@@ -52,6 +52,6 @@ const struct command *command_find(const char *name, struct error *err)
         error_set(err, STATUS_USAGE, "'%s' stands where the command belongs; options come behind it: topkcts COMMAND %s; commands are %s",
                   name, strcmp(name, "--") == 0 ? "-- WORD.." : name, names);
     else
-        error_set(err, STATUS_USAGE, "no command '%s'; there are %s", name, names);
+        error_set(err, STATUS_USAGE, "no command '%s'; there are %s", name, names.text);
     return NULL;
 }

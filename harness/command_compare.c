@@ -147,7 +147,8 @@ enum status command_compare(const struct settings *settings, struct error *err)
     for (int i = 0; i < N_OUTCOMES; i++)
         n_all += counts[i];
     if (n_all == 0) {
-        error_set(err, STATUS_BOOKS, "compare: nothing was judged on either side");
+        error_set(err, STATUS_BOOKS, "compare: no case was judged for '%s' nor for '%s'; `topkcts query runs` counts what each "
+                  "run judged", settings->words.items[0], settings->words.items[1]);
         goto done;
     }
     print_answer(settings, kind, &answer, counts);

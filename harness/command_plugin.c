@@ -15,16 +15,21 @@ static enum status copy_file(const char *from, const char *to, struct error *err
 {
     char   bytes[65536];
     size_t n = 0;
-    FILE  *in = fopen(from, "rb"), *out = fopen(to, "wb");
-    bool   good = in && out;
+    FILE  *in = fopen(from, "rb");
+    if (!in)
+        return error_set(err, STATUS_BOOKS, "%s: cannot be read: %s", from, strerror(errno));
+    FILE *out = fopen(to, "wb");
+    bool  good = out != NULL;
     while (good && (n = fread(bytes, 1, sizeof bytes, in)) > 0)
         good = fwrite(bytes, 1, n, out) == n;
-    good = good && !ferror(in);
-    if (in)
-        fclose(in);
-    if (out)
-        good = fclose(out) == 0 && good;
-    return good ? STATUS_OK : error_set(err, STATUS_BOOKS, "%s: cannot be written: %s", to, strerror(errno));
+    if (ferror(in))
+        error_set(err, STATUS_BOOKS, "%s: cannot be read: %s", from, strerror(errno));
+    fclose(in);
+    if (out && fclose(out) != 0)
+        good = false;
+    if (!good)
+        error_set(err, STATUS_BOOKS, "%s: cannot be written: %s", to, strerror(errno));
+    return err->status;
 }
 
 enum status command_plugin(const struct settings *settings, struct error *err)

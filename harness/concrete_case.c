@@ -301,7 +301,11 @@ bool registry_case_is_promised(const struct concrete_case *concrete, const struc
         for (size_t v = 0; promise->values[v]; v++)
             has |= claims_has(claims, promise->claim, promise->values[v]);
         if (!has) {
-            snprintf(why, why_size, "needs the promise %s=%s", promise->claim, promise->values[0]);
+            struct name_list accepted = {0};
+            for (size_t v = 0; promise->values[v]; v++)
+                name_list_add(&accepted, "%s", promise->values[v]);
+            snprintf(why, why_size, "needs the promise %s=%s%s", promise->claim, accepted.text,
+                     promise->values[1] ? " (one of them)" : "");
             return false;
         }
     }

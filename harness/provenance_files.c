@@ -163,7 +163,8 @@ json_t *provenance_files(const char *folder, const char *base, struct error *err
     if (git_repository_open_ext(&listing.repository, folder, 0, NULL) == 0 && !git_repository_is_bare(listing.repository)) {
         find_prefix(&listing, folder);
         if (list_files(&listing) != 0)
-            error_set(err, STATUS_BOOKS, "%s: its files cannot be listed", folder);
+            error_set(err, STATUS_BOOKS, "%s: its files cannot be listed: %s", folder,
+                      git_error_last() ? git_error_last()->message : "no reason given");
         json_object_set_new(json, "n_files", json_integer((json_int_t)json_object_size(listing.files)));
         json_object_set_new(json, "files_digest", digest_listing(listing.files));
         json_object_set(json, "files", json_object_size(listing.files) > PROVENANCE_MAX_FILES ? json_null() : listing.files);

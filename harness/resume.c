@@ -279,7 +279,7 @@ enum status resume_rows(struct runner *runner, struct error *err)
                     &runner->run, 1, take_row, &matching, err))
         return err->status;
     if (matching.n_rows == 0)
-        return error_set(err, STATUS_USAGE, "run %s has no planned results", runner->run);
+        return error_set(err, STATUS_USAGE, "run %s has no planned results, so there is nothing to go on with; start a new run", runner->run);
     keep_rows(&matching);
     make_retries_due(runner);
     return STATUS_OK;

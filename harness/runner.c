@@ -24,15 +24,17 @@ static bool lacks_capability(const struct target *target, const struct concrete_
 {
     const struct needed_capability *needs = &concrete->family->needs;
     if (needs->backend && fnmatch(needs->backend, target->record.backend, 0) != 0)
-        snprintf(why, size, "needs backend %s", needs->backend);
+        snprintf(why, size, "needs backend %s, and this is %s", needs->backend, target->record.backend);
     else if (needs->arch && fnmatch(needs->arch, target->record.arch, 0) != 0)
-        snprintf(why, size, "needs arch %s", needs->arch);
+        snprintf(why, size, "needs arch %s, and this is %s", needs->arch, target->record.arch);
     else if (needs->wave_size && target->record.wave_size && needs->wave_size != target->record.wave_size)
-        snprintf(why, size, "needs wave size %d", needs->wave_size);
+        snprintf(why, size, "needs wave size %d, and this device has %d", needs->wave_size, target->record.wave_size);
     else if (needs->memory_mib && target->record.memory_bytes < needs->memory_mib << 20)
-        snprintf(why, size, "needs %lld MiB of memory", (long long)needs->memory_mib);
+        snprintf(why, size, "needs %lld MiB of memory, and there are %lld", (long long)needs->memory_mib,
+                 (long long)(target->record.memory_bytes >> 20));
     else if (needs->lds_kib && target->record.lds_bytes && target->record.lds_bytes < needs->lds_kib << 10)
-        snprintf(why, size, "needs %lld KiB of LDS", (long long)needs->lds_kib);
+        snprintf(why, size, "needs %lld KiB of LDS, and there are %lld", (long long)needs->lds_kib,
+                 (long long)(target->record.lds_bytes >> 10));
     else
         return false;
     return true;

@@ -190,9 +190,13 @@ enum status store_add_samples(struct store *store, int64_t row_id, const char *n
     return transaction_end(store, status, "writing samples", err);
 }
 
-static enum status no_such_run(struct store *store, const char *run, struct error *err)
+/* USAGE where a person named the run; BOOKS where it is the one that is being written. */
+static enum status no_such_run(struct store *store, enum status status, const char *run, struct error *err)
 {
-    return error_set(err, STATUS_BOOKS, "%s: there is no run %s; `topkcts query runs` lists the runs, `topkcts query guards` the sessions of guards", store->path, run);
+    return error_set(err, status,
+                     "%s: there is no run %s; `topkcts query runs --db %s` lists the runs, `topkcts query guards` the sessions "
+                     "of guards",
+                     store->path, run, store->path);
 }
 
 enum status store_add_warning(struct store *store, const char *run, const char *warning, struct error *err)
@@ -209,7 +213,7 @@ enum status store_add_warning(struct store *store, const char *run, const char *
     statement_text(&statement, warning);
     status = statement_run(&statement, "writing a warning", NULL, &n_added, err);
     if (status == STATUS_OK && n_added == 0)
-        status = no_such_run(store, run, err);
+        status = no_such_run(store, STATUS_BOOKS, run, err);
     return transaction_end(store, status, "writing a warning", err);
 }
 
@@ -232,7 +236,7 @@ enum status store_exclude_run(struct store *store, const char *run, const char *
     statement_text(&statement, reason);
     status = statement_run(&statement, "excluding a run", NULL, &n_updated, err);
     if (status == STATUS_OK && n_updated == 0)
-        status = no_such_run(store, run, err);
+        status = no_such_run(store, STATUS_USAGE, run, err);
     if (status == STATUS_OK)
         status = for_run(store, PREPARED_DROP_LATEST, run, err);
     if (status == STATUS_OK)
@@ -254,7 +258,7 @@ enum status store_end_run(struct store *store, const char *run, int exit_code, s
     statement_integer(&statement, exit_code);
     status = statement_run(&statement, "ending the run", NULL, &n_updated, err);
     if (status == STATUS_OK && n_updated == 0)
-        status = no_such_run(store, run, err);
+        status = no_such_run(store, STATUS_BOOKS, run, err);
     if (status == STATUS_OK)
         status = for_run(store, PREPARED_RAISE_LATEST, run, err);
     return transaction_end(store, status, "ending the run", err);

@@ -39,7 +39,7 @@ expect 1 "it differs" "$TOPKCTS" merge conflict.db one.db
 # exclude
 expect 2 "exclude needs --reason" "$TOPKCTS" exclude "$second" --db all.db
 expect 2 "exclude needs one run" "$TOPKCTS" exclude --reason x --db all.db
-expect 3 "there is no run nothing" "$TOPKCTS" exclude nothing --reason x --db all.db
+expect 2 "there is no run nothing; \`topkcts query runs --db all.db\` lists the runs" "$TOPKCTS" exclude nothing --reason x --db all.db
 expect 3 "no such file" "$TOPKCTS" exclude "$second" --reason x --db nowhere.db
 [ ! -e nowhere.db ] || fail "exclude made a database"
 [ "$(sqlite3 all.db 'SELECT DISTINCT run FROM latest')" = "$second" ] || fail "the newest run is not latest"
