@@ -50,7 +50,7 @@ const struct command *command_find(const char *name, struct error *err)
                   name);
     else if (name[0] == '-')
         error_set(err, STATUS_USAGE, "'%s' stands where the command belongs; options come behind it: topkcts COMMAND %s; commands are %s",
-                  name, strcmp(name, "--") == 0 ? "-- WORD.." : name, names);
+                  name, strcmp(name, "--") == 0 ? "-- WORD.." : name, names.text);
     else
         error_set(err, STATUS_USAGE, "no command '%s'; there are %s", name, names.text);
     return NULL;
