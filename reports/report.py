@@ -59,12 +59,26 @@ def rows(db, sql, *parameters):
     return [dict(zip(columns, row)) for row in cursor]
 
 
+def connect(path):
+    """Reads beside a run that writes; where nothing may be written, a file at rest (no log beside it) is read as such."""
+    uri = pathlib.Path(path).resolve().as_uri()
+    db = sqlite3.connect(f"{uri}?mode=ro", uri=True)
+    try:
+        db.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    except sqlite3.OperationalError:
+        log = f"{path}-wal"
+        if os.path.exists(log) and os.path.getsize(log):
+            raise
+        db = sqlite3.connect(f"{uri}?immutable=1", uri=True)
+    return db
+
+
 def open_database(path):
     if not os.path.exists(path):
         sys.exit(f"report: {path}: there is no such database")
-    db = sqlite3.connect(f"{pathlib.Path(path).resolve().as_uri()}?mode=ro", uri=True)
-    db.execute("PRAGMA mmap_size = 4294967296")
     try:
+        db = connect(path)
+        db.execute("PRAGMA mmap_size = 4294967296")
         db.execute("SELECT 1 FROM latest LIMIT 1").fetchall()
         if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'outcomes'").fetchone():
             # Written by an older version: its lean views are lent for this connection, the file stays as it is.

@@ -41,4 +41,12 @@ END
 [ "$(sqlite3 other.db 'select count(*) from row_failures f join results r using (run, case_name) where f.row >= r.batch')" -ge 1 ] ||
     fail "no row beyond the case's own failed"
 "$TOPKCTS" report --db other.db --html other >/dev/null 2>err || fail "a row of another launch: $?, $(cat err)"
+# A database where nothing may be written.
+mkdir fixed && cp other.db fixed/
+if mount --bind fixed fixed 2>/dev/null && mount -o remount,ro,bind fixed; then
+    trap 'umount fixed' EXIT
+else
+    chmod 444 fixed/other.db && chmod 555 fixed
+fi
+"$TOPKCTS" report --db fixed/other.db --html read >/dev/null 2>err || fail "a database on a read-only file system: $?, $(cat err)"
 exit 0
