@@ -5,6 +5,7 @@
  * passes, and green fails nowhere. Judges by the store alone; `evidence` writes the proof down.
  */
 #include "harness/command.h"
+#include "harness/interrupts.h"
 #include "harness/project.h"
 #include "harness/provenance.h"
 #include "harness/store.h"
@@ -12,7 +13,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,10 +109,13 @@ static enum status run_side(const struct gate *gate, struct side *side, struct e
         execv("/proc/self/exe", words.items);
         _exit(STATUS_BOOKS);
     }
-    void (*before)(int) = signal(SIGINT, SIG_IGN); /* the run deals with it, and closes its books */
+    interrupts_catch(); /* the run deals with it, and closes its books */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    signal(SIGINT, before);
+    interrupts_release();
+    if (interrupts_so_far())
+        return error_set(err, STATUS_BOOKS, "gate: interrupted in the run of %s (%s): nothing is proven", side->colour,
+                         side->provider);
     if (!WIFEXITED(status))
         return error_set(err, STATUS_BOOKS, "gate: the run of %s was killed by signal %d", side->colour, WTERMSIG(status));
     side->exit_code = (enum status)WEXITSTATUS(status);

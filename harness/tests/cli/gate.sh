@@ -26,6 +26,21 @@ expect 1 "$TOPKCTS" gate "$cases" --red faulty/tie-highest --green faulty/tie-hi
 prints "not proven: green fails"
 expect 1 "$TOPKCTS" gate "$cases" --red reference --green faulty/tie-highest --db other.db
 prints "not proven: green fails"
+# Interrupted: what red had failed until then is no proof, and green is not begun.
+cat >stopped.py <<'P'
+import os, signal, subprocess, sys, time
+gate = subprocess.Popen([sys.argv[1], "gate", "boundary-ties", "row-lengths", "overflow-bins", "--red", "faulty/tie-highest", "--green", "reference",
+                         "--jobs", "1", "--db", "stopped.db"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+for line in gate.stderr:
+    if line.startswith(b"fail"):  # red is under way
+        os.killpg(gate.pid, signal.SIGINT)
+        break
+said = gate.stderr.read()
+assert b"gate: interrupted in the run of red" in said, said[-500:]
+sys.exit(gate.wait())
+P
+expect 3 python3 stopped.py "$TOPKCTS"
+[ "$(query stopped.db "select count(*) from runs where exit_code = 1")" = 1 ] || fail "the interrupted run of red is not closed, or green ran"
 expect 2 "$TOPKCTS" gate "$cases" --red faulty/tie-highest --db none.db
 says "--green P"
 expect 2 "$TOPKCTS" gate "$cases" --red ./nothing.so --green reference --db none.db
