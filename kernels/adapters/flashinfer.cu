@@ -34,10 +34,9 @@
 #pragma nv_diagnostic pop
 #endif
 
-#include "provider.h"
+#include "gpu_plugin.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -51,6 +50,9 @@ extern "C" const int flashinfer_mode;
 
 namespace {
 
+using gpu_plugin::fail;
+using gpu_plugin::pages_of;
+using gpu_plugin::round_up;
 namespace sampling = flashinfer::sampling;
 
 struct mode {
@@ -83,34 +85,10 @@ sampling::TopKTieBreak tie_break()
     return wanted().lowest ? sampling::TopKTieBreak::Small : sampling::TopKTieBreak::None;
 }
 
-size_t round_up(size_t bytes)
-{
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-int fail(char *err, size_t err_size, const char *what, cudaError_t error)
-{
-    snprintf(err, err_size, "%s: %s", what, cudaGetErrorString(error));
-    return 1;
-}
-
 /* The workspace: pages that nobody asked for, the state of rows that several blocks share, CUB's own. */
 size_t pages_bytes(const topk_problem *p)
 {
-    return p->page_indices ? 0 : round_up(static_cast<size_t>(p->batch) * static_cast<size_t>(p->topk) * sizeof(int32_t));
-}
-
-int32_t *pages_of(const topk_problem *p)
-{
-    return p->page_indices ? p->page_indices : static_cast<int32_t *>(p->workspace);
-}
-
-uint32_t page_bits_of(const topk_problem *p)
-{
-    uint32_t bits = 0;
-    while ((INT32_C(1) << bits) < p->page_size)
-        bits++;
-    return bits;
+    return round_up(gpu_plugin::unasked_pages_bytes(p), kAlignment);
 }
 
 #ifdef WITH_CUB
@@ -178,11 +156,11 @@ cudaError_t select_by_cub(const topk_problem *p, void *workspace, size_t *bytes)
     if (p->raw_indices)
         return select_rows(p,
                            CUBMakePageTableRowOut<true>{pages, p->raw_indices, p->page_table, nullptr, nullptr, nullptr,
-                                                        p->page_table_stride, page_bits_of(p), p->topk},
+                                                        p->page_table_stride, gpu_plugin::page_bits(p), p->topk},
                            workspace, bytes);
     return select_rows(p,
                        CUBMakePageTableRowOut<false>{pages, nullptr, p->page_table, nullptr, nullptr, nullptr,
-                                                     p->page_table_stride, page_bits_of(p), p->topk},
+                                                     p->page_table_stride, gpu_plugin::page_bits(p), p->topk},
                        workspace, bytes);
 }
 
@@ -191,7 +169,7 @@ size_t cub_bytes(const topk_problem *p)
     size_t bytes = 0;
     if (!takes_cub(p, false) && !takes_cub(p, true))
         return 0;
-    return select_by_cub(p, nullptr, &bytes) == cudaSuccess ? round_up(std::max<size_t>(bytes, 1)) : 0;
+    return select_by_cub(p, nullptr, &bytes) == cudaSuccess ? round_up(std::max<size_t>(bytes, 1), kAlignment) : 0;
 }
 
 int launch_cub(plugin *self, const topk_problem *p, char *err, size_t err_size)
@@ -257,7 +235,7 @@ int launch_own(plugin *self, const topk_problem *p, char *err, size_t err_size)
         error = cudaMemsetAsync(state, 0, kStateBytes, static_cast<cudaStream_t>(p->stream));
     if (error != cudaSuccess)
         return fail(err, err_size, "clearing the state", error);
-    const uint32_t bits = page_bits_of(p);
+    const uint32_t bits = gpu_plugin::page_bits(p);
     const bool     plain = bits == 0 && !p->raw_indices && p->score_stride == p->max_seq_len &&
                        reinterpret_cast<uintptr_t>(p->scores) % sampling::TOPK_MAX_VECTOR_BYTES == 0;
     auto *states = static_cast<sampling::RadixRowState *>(state);
@@ -310,16 +288,10 @@ constexpr topk_limit kLimits[] = {{"candidates", sampling::FILTERED_TOPK_SMEM_IN
 
 topk_provider describe()
 {
-    topk_provider provider = {};
-    provider.abi = TOPK_PROVIDER_ABI;
-    provider.name = wanted().name;
-    provider.version = FLASHINFER_VERSION;
-    provider.memory = TOPK_MEMORY_CUDA;
-    provider.claims.level = wanted().level;
+    topk_provider provider = gpu_plugin::provider_of(wanted().name, FLASHINFER_VERSION, wanted().level);
     provider.claims.tie = wanted().lowest ? TOPK_TIE_LOWEST : TOPK_TIE_ANY;
     provider.claims.zero = wanted().lowest ? TOPK_ZERO_BITS : TOPK_ZERO_EQUAL;
     provider.claims.nan = TOPK_NAN_ANY;
-    provider.claims.capture = TOPK_CAPTURE_OK;
     provider.claims.max_topk = sampling::FILTERED_TOPK_MAX_K;
     provider.limits = kLimits;
     provider.open = open_plugin;
@@ -333,8 +305,4 @@ topk_provider describe()
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const topk_provider *topk_provider_entry(void)
-{
-    static const topk_provider provider = describe();
-    return &provider;
-}
+EXPORT_PROVIDER(describe)

@@ -8,17 +8,7 @@
  */
 #include <deepseek_v4/topk_v1.cuh>
 
-#include "provider.h"
-
-#include <cstdio>
-
-#ifdef USE_ROCM
-#define GPU(name) hip##name
-#define PLUGIN_MEMORY TOPK_MEMORY_HIP
-#else
-#define GPU(name) cuda##name
-#define PLUGIN_MEMORY TOPK_MEMORY_CUDA
-#endif
+#include "gpu_plugin.h"
 
 #ifndef SGLANG_VERSION
 #error "SGLANG_VERSION is what build_sglang_v1.sh defines: use it"
@@ -26,15 +16,11 @@
 
 namespace {
 
+using gpu_plugin::fail;
+
 // As SGLang's own launcher asks for it, "align up a little" included.
 constexpr auto kDynamicBytes = static_cast<int>(sglang::kSMEM + sizeof(int32_t));
 constexpr auto kernel = sglang::topk_transform_kernel<false>;
-
-int fail(char *err, size_t err_size, const char *what, GPU(Error_t) error)
-{
-    snprintf(err, err_size, "%s: %s", what, GPU(GetErrorString)(error));
-    return 1;
-}
 
 int open_plugin(int, void **self, char *err, size_t err_size)
 {
@@ -47,26 +33,22 @@ int open_plugin(int, void **self, char *err, size_t err_size)
 
 void close_plugin(void *) {}
 
-// The kernel always writes page indices; where nobody asks for them they go to the workspace.
 size_t workspace_bytes(void *, const topk_problem *p)
 {
-    return p->page_indices ? 0 : sizeof(int32_t) * static_cast<size_t>(p->batch) * static_cast<size_t>(p->topk);
+    return gpu_plugin::unasked_pages_bytes(p);
 }
 
 int launch(void *, const topk_problem *p, char *err, size_t err_size)
 {
-    uint32_t page_bits = 0;
-    while ((INT32_C(1) << page_bits) < p->page_size)
-        page_bits++;
     const sglang::TopKParams params = {
         .scores = p->scores,
         .seq_lens = p->seq_lens,
         .page_table = p->page_table,
-        .page_indices = p->page_indices ? p->page_indices : static_cast<int32_t *>(p->workspace),
+        .page_indices = gpu_plugin::pages_of(p),
         .raw_indices = p->raw_indices,
         .score_stride = p->score_stride,
         .page_table_stride = p->page_table_stride,
-        .page_bits = page_bits,
+        .page_bits = gpu_plugin::page_bits(p),
         .topk = static_cast<uint32_t>(p->topk),
     };
     kernel<<<static_cast<unsigned>(p->batch), sglang::kTopKBlockSize, kDynamicBytes,
@@ -80,15 +62,9 @@ constexpr topk_limit kLimits[] = {{"candidates", sglang::kSMEM / (2 * sizeof(int
 
 topk_provider describe()
 {
-    topk_provider provider = {};
-    provider.abi = TOPK_PROVIDER_ABI;
-    provider.name = "sglang-v1-source";
-    provider.version = SGLANG_VERSION;
-    provider.memory = PLUGIN_MEMORY;
-    provider.claims.level = TOPK_LEVEL_VALID;
+    topk_provider provider = gpu_plugin::provider_of("sglang-v1-source", SGLANG_VERSION, TOPK_LEVEL_VALID);
     provider.claims.tie = TOPK_TIE_ANY;
     provider.claims.nan = TOPK_NAN_ANY;
-    provider.claims.capture = TOPK_CAPTURE_OK;
     provider.limits = kLimits;
     provider.open = open_plugin;
     provider.workspace_bytes = workspace_bytes;
@@ -99,8 +75,4 @@ topk_provider describe()
 
 } // namespace
 
-extern "C" const topk_provider *topk_provider_entry(void)
-{
-    static const topk_provider provider = describe();
-    return &provider;
-}
+EXPORT_PROVIDER(describe)

@@ -19,9 +19,8 @@
  */
 #include <deepseek_v4/topk_v2.cuh>
 
-#include "provider.h"
+#include "gpu_plugin.h"
 
-#include <cstdio>
 #include <exception>
 
 #ifndef SGLANG_VERSION
@@ -37,6 +36,7 @@ static_assert(KEEP_PLAN || !USE_PDL, "with programmatic dependent launch a plan 
 
 namespace {
 
+using gpu_plugin::fail;
 using kernel = sglang::TopKKernel<(USE_PDL != 0)>;
 using view = tvm::ffi::TensorView;
 
@@ -51,12 +51,6 @@ struct plugin {
     const void *planned_lengths;
     int32_t     planned_batch, planned_width;
 };
-
-int fail(char *err, size_t err_size, const char *what, cudaError_t error)
-{
-    snprintf(err, err_size, "%s: %s", what, cudaGetErrorString(error));
-    return 1;
-}
 
 /* A tensor of device memory over memory that is there. */
 struct tensor {
@@ -77,14 +71,9 @@ struct tensor {
 
 constexpr DLDataType kFloat = {kDLFloat, 32, 1}, kInt = {kDLInt, 32, 1};
 
-size_t round_up(size_t bytes, size_t unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
-
 size_t plan_bytes(int32_t batch)
 {
-    return round_up((1 + static_cast<size_t>(batch)) * 2 * sizeof(int32_t), kAlignment);
+    return gpu_plugin::round_up((1 + static_cast<size_t>(batch)) * 2 * sizeof(int32_t), kAlignment);
 }
 
 bool stands_as_vectors(const topk_problem *p)
@@ -208,15 +197,11 @@ constexpr topk_limit kLimits[] = {{"candidates", sglang::device::topk::TopKConfi
 
 topk_provider describe()
 {
-    topk_provider provider = {};
-    provider.abi = TOPK_PROVIDER_ABI;
-    provider.name = USE_PDL ? "sglang-v2-kept-plan-pdl" : KEEP_PLAN ? "sglang-v2-kept-plan" : "sglang-v2-source";
-    provider.version = SGLANG_VERSION;
-    provider.memory = TOPK_MEMORY_CUDA;
-    provider.claims.level = TOPK_LEVEL_VALID;
+    topk_provider provider = gpu_plugin::provider_of(
+        USE_PDL ? "sglang-v2-kept-plan-pdl" : KEEP_PLAN ? "sglang-v2-kept-plan" : "sglang-v2-source", SGLANG_VERSION,
+        TOPK_LEVEL_VALID);
     provider.claims.tie = TOPK_TIE_ANY;
     provider.claims.nan = TOPK_NAN_NONE; // it takes NaN for a hole and pads rows that come out short
-    provider.claims.capture = TOPK_CAPTURE_OK;
     provider.claims.max_topk = sglang::kMaxTopK;
     provider.limits = kLimits;
     provider.open = open_plugin;
@@ -229,8 +214,4 @@ topk_provider describe()
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const topk_provider *topk_provider_entry(void)
-{
-    static const topk_provider provider = describe();
-    return &provider;
-}
+EXPORT_PROVIDER(describe)
