@@ -3,7 +3,7 @@
  * Host code of kernels on the simulator: what a plugin calls to launch and to get memory, under HIP's and CUDA's names.
  * Memory is the host's; a launch has ended when the call returns, so that streams have no order of their own. Launches go
  * by hipLaunchKernelGGL, or hipLaunchKernel and cudaLaunchKernel with the kernel itself as first argument;
- * kernel<<<...>>> is no C++ and does not compile here.
+ * kernel<<<...>>> is no C++ and does not compile here. Part of device.h.
  */
 #ifndef TOPKCTS_SIMULATOR_DEVICE_HOST_API_H
 #define TOPKCTS_SIMULATOR_DEVICE_HOST_API_H
