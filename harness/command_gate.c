@@ -5,6 +5,7 @@
  * passes, and green fails nowhere. Judges by the store alone; `evidence` writes the proof down.
  */
 #include "harness/command.h"
+#include "harness/command_words.h"
 #include "harness/interrupts.h"
 #include "harness/project.h"
 #include "harness/provenance.h"
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_ARGUMENTS = 64 + 4 * OPTION_MAX_LIST, LISTED_CASES = 20 };
+enum { LISTED_CASES = 20 };
 
 /* One of the two runs. */
 struct side {
@@ -40,64 +41,34 @@ struct gate {
 
 /* ---- the two runs ----------------------------------------------------------------------------------------------- */
 
-struct words {
-    char  *items[MAX_ARGUMENTS];
-    size_t n;
-    char   numbers[8][24];
-    size_t n_numbers;
-};
-
-static void add_word(struct words *words, const char *word)
-{
-    if (word && words->n + 1 < MAX_ARGUMENTS)
-        words->items[words->n++] = (char *)(uintptr_t)word;
-}
-
-static void add_option(struct words *words, const char *name, const char *value)
-{
-    if (!value)
-        return;
-    add_word(words, name);
-    add_word(words, value);
-}
-
-static void add_number(struct words *words, const char *name, int64_t value)
-{
-    if (value <= 0)
-        return;
-    char *text = words->numbers[words->n_numbers++];
-    snprintf(text, sizeof words->numbers[0], "%lld", (long long)value);
-    add_option(words, name, text);
-}
-
-static void make_words(struct words *words, const struct gate *gate, const struct side *side)
+static void make_words(struct command_words *words, const struct gate *gate, const struct side *side)
 {
     const struct settings *settings = gate->settings;
-    add_word(words, "topkcts");
-    add_word(words, "run");
-    for (size_t i = 0; i < settings->words.n && i < OPTION_MAX_LIST; i++)
-        add_word(words, settings->words.items[i]);
-    add_option(words, "--provider", side->provider);
-    add_option(words, "--label", side->label);
-    add_option(words, "--db", gate->database);
-    add_option(words, "--suite", settings->suite);
-    add_option(words, "--source", side->source);
-    add_option(words, "--source-base", side->source ? side->base : NULL);
+    command_words_add(words, "topkcts");
+    command_words_add(words, "run");
+    for (size_t i = 0; i < settings->words.n; i++)
+        command_words_add(words, settings->words.items[i]);
+    command_words_option(words, "--provider", side->provider);
+    command_words_option(words, "--label", side->label);
+    command_words_option(words, "--db", gate->database);
+    command_words_option(words, "--suite", settings->suite);
+    command_words_option(words, "--source", side->source);
+    command_words_option(words, "--source-base", side->source ? side->base : NULL);
     for (size_t i = 0; i < settings->devices.n; i++)
-        add_option(words, "--device", settings->devices.items[i]);
+        command_words_option(words, "--device", settings->devices.items[i]);
     for (size_t i = 0; i < settings->registries.n; i++)
-        add_option(words, "--registry", settings->registries.items[i]);
-    add_number(words, "--repeat", settings->repeat);
-    add_number(words, "--retry", settings->retry);
-    add_number(words, "--timeout", settings->timeout);
-    add_number(words, "--jobs", settings->jobs);
+        command_words_option(words, "--registry", settings->registries.items[i]);
+    command_words_number(words, "--repeat", settings->repeat);
+    command_words_number(words, "--retry", settings->retry);
+    command_words_number(words, "--timeout", settings->timeout);
+    command_words_number(words, "--jobs", settings->jobs);
 }
 
 /* Runs one side. What it prints is progress here: the answer is the gate's. */
 static enum status run_side(const struct gate *gate, struct side *side, struct error *err)
 {
-    struct words words = {.n = 0};
-    int          status;
+    struct command_words words = {0};
+    int                  status;
     make_words(&words, gate, side);
     fprintf(stderr, "gate: %s is %s\n", side->colour, side->provider);
     fflush(NULL);

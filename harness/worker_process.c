@@ -2,6 +2,7 @@
 /* A worker process as its parent sees it; see worker_process.h. */
 #include "harness/worker_process.h"
 
+#include "harness/command_words.h"
 #include "harness/device.h"
 
 #include <errno.h>
@@ -103,42 +104,32 @@ static char **marked_environment(char *marker)
     return marked;
 }
 
+static void make_words(struct command_words *words, const struct settings *settings, const char *provider,
+                       const char *device)
+{
+    command_words_add(words, "topkcts");
+    command_words_add(words, "worker");
+    command_words_option(words, "--provider", provider);
+    command_words_option(words, "--device", device);
+    if (settings->watch)
+        command_words_add(words, "--watch");
+    command_words_number(words, "--schedule", settings->schedule);
+    command_words_number(words, "--explore", settings->explore);
+    command_words_option(words, "--beside", settings->beside);
+    command_words_option(words, "--origin", settings->origin);
+}
+
 enum status worker_start(struct worker_process *worker, const struct settings *settings, const char *provider,
                          const char *device, int64_t memory_bytes, struct error *err)
 {
-    char  schedule[32], explore[32];
-    char *argv[24] = {(char *)"topkcts", (char *)"worker", (char *)"--provider",
-                      (char *)(uintptr_t)provider};
-    char **environment = NULL;
-    int   n = 4, orders[2] = {-1, -1}, messages[2] = {-1, -1}, log[2] = {-1, -1};
+    struct command_words words = {0};
+    char               **environment = NULL;
+    int                  orders[2] = {-1, -1}, messages[2] = {-1, -1}, log[2] = {-1, -1};
     if (device && device_is_gpu(device))
         memory_bytes = 0;
     memset(worker, 0, sizeof *worker);
     worker->orders_fd = worker->messages_fd = worker->log_fd = worker->pid_fd = -1;
-    if (device) {
-        argv[n++] = (char *)"--device";
-        argv[n++] = (char *)(uintptr_t)device;
-    }
-    if (settings->watch)
-        argv[n++] = (char *)"--watch";
-    if (settings->schedule) {
-        snprintf(schedule, sizeof schedule, "%lld", (long long)settings->schedule);
-        argv[n++] = (char *)"--schedule";
-        argv[n++] = schedule;
-    }
-    if (settings->explore) {
-        snprintf(explore, sizeof explore, "%lld", (long long)settings->explore);
-        argv[n++] = (char *)"--explore";
-        argv[n++] = explore;
-    }
-    if (settings->beside) {
-        argv[n++] = (char *)"--beside";
-        argv[n++] = (char *)(uintptr_t)settings->beside;
-    }
-    if (settings->origin) {
-        argv[n++] = (char *)"--origin";
-        argv[n++] = (char *)(uintptr_t)settings->origin;
-    }
+    make_words(&words, settings, provider, device);
     worker->oom_kills_before = count_oom_kills();
     stray_new_marker(worker->marker);
     environment = marked_environment(worker->marker);
@@ -155,7 +146,7 @@ enum status worker_start(struct worker_process *worker, const struct settings *s
     pid_t parent = getpid();
     worker->pid = fork();
     if (worker->pid == 0)
-        become_worker(orders[0], messages[1], log[1], parent, memory_bytes, argv, environment);
+        become_worker(orders[0], messages[1], log[1], parent, memory_bytes, words.items, environment);
     if (worker->pid < 0) {
         worker->pid = 0;
         error_set(err, STATUS_BOOKS, "a worker cannot be started: %s", strerror(errno));

@@ -52,6 +52,13 @@ says "nowhere"
 expect 0 "$TOPKCTS" gate "$cases" --red faulty/tie-highest --green reference --db proof.db --json
 prints '"proven": true'
 
+# Patterns may be many: each side runs them all.
+expect 0 "$TOPKCTS" list 'boundary-ties' 'row-lengths'
+names=$(echo "$out" | head -n 80)
+# shellcheck disable=SC2086
+expect 1 "$TOPKCTS" gate $names --red reference --green reference --db many.db
+[ "$(query many.db "select count(distinct case_name) from results")" = 80 ] || fail "not all of 80 patterns were run"
+
 # Written down.
 expect 0 "$TOPKCTS" evidence 'fix red' 'fix green' --db proof.db
 for text in "# Evidence" "$(git -C candidate rev-parse HEAD)" "unset" "faulty/tie-highest" "kernel.c" "## Kills for want of memory" \
