@@ -19,13 +19,15 @@ struct run {
     int64_t  count;
 };
 
+#define VALUE_BYTES 24
+
 /* What the two kinds of rows differ in. */
 struct row_kind {
     const char *what; /* in messages */
     bool (*read_value)(const char **text, uint32_t *value);
     uint32_t (*stepped)(uint32_t value, int64_t steps);
     int64_t (*distance)(uint32_t from, uint32_t to); /* the step between neighbours */
-    void (*write_value)(uint32_t value, char text[LITERAL_SCORE_BYTES]);
+    void (*write_value)(uint32_t value, char text[VALUE_BYTES]);
 };
 
 static bool is_end(char c)
@@ -157,41 +159,42 @@ static int64_t entry_distance(uint32_t from, uint32_t to)
     return (int64_t)(int32_t)to - (int64_t)(int32_t)from;
 }
 
-void literal_write_score(uint32_t bits, char text[LITERAL_SCORE_BYTES])
+/* One score: decimal where that is short and exact, its bits otherwise. */
+static void write_score(uint32_t bits, char text[VALUE_BYTES])
 {
     float value = 0;
     float again = 0;
     memcpy(&value, &bits, sizeof value);
     const uint32_t magnitude = bits & UINT32_C(0x7FFFFFFF);
     if (magnitude == FLOAT_BITS_PLUS_INFINITY) {
-        snprintf(text, LITERAL_SCORE_BYTES, "%s", bits >> 31 != 0 ? "-inf" : "inf");
+        snprintf(text, VALUE_BYTES, "%s", bits >> 31 != 0 ? "-inf" : "inf");
     } else if (magnitude == UINT32_C(0x7FC00000)) {
-        snprintf(text, LITERAL_SCORE_BYTES, "%s", bits >> 31 != 0 ? "-nan" : "nan");
+        snprintf(text, VALUE_BYTES, "%s", bits >> 31 != 0 ? "-nan" : "nan");
     } else {
         /* No exponents: they are as long as the bits, and say less. */
         if (magnitude < FLOAT_BITS_PLUS_INFINITY) {
-            snprintf(text, LITERAL_SCORE_BYTES, "%.6g", (double)value);
+            snprintf(text, VALUE_BYTES, "%.6g", (double)value);
             again = strtof(text, NULL);
         }
         uint32_t again_bits = 0;
         memcpy(&again_bits, &again, sizeof again_bits);
         if (magnitude > FLOAT_BITS_PLUS_INFINITY || again_bits != bits ||
             strchr(text, 'e') != NULL) {
-            snprintf(text, LITERAL_SCORE_BYTES, "0x%08x", (unsigned)bits);
+            snprintf(text, VALUE_BYTES, "0x%08x", (unsigned)bits);
         }
     }
 }
 
-static void write_entry(uint32_t value, char text[LITERAL_SCORE_BYTES])
+static void write_entry(uint32_t value, char text[VALUE_BYTES])
 {
-    snprintf(text, LITERAL_SCORE_BYTES, "%d", (int)(int32_t)value);
+    snprintf(text, VALUE_BYTES, "%d", (int)(int32_t)value);
 }
 
 static const struct row_kind score_row = {.what        = "a score",
                                           .read_value  = read_score,
                                           .stepped     = stepped_score,
                                           .distance    = score_distance,
-                                          .write_value = literal_write_score};
+                                          .write_value = write_score};
 
 static const struct row_kind page_row = {.what        = "a page",
                                          .read_value  = read_entry,
@@ -386,7 +389,7 @@ static void append_runs(struct growing *growing, const struct row_kind *kind, co
 {
     for (int64_t i = 0; i < n;) {
         const struct run run = next_run(kind, values + i, n - i);
-        char             value[LITERAL_SCORE_BYTES];
+        char             value[VALUE_BYTES];
         char             rest[64] = "";
         kind->write_value(run.value, value);
         append(growing, i > 0 ? ", " : "");

@@ -53,8 +53,4 @@ char *literal_write_scores(const uint32_t *scores, int64_t length, int64_t colum
 /* The same for one row of a page table. */
 char *literal_write_pages(const int32_t *entries, int64_t n);
 
-/* The text of one score into text[0 .. size-1]: decimal where that is short and exact, its bits otherwise. */
-#define LITERAL_SCORE_BYTES 24
-void literal_write_score(uint32_t bits, char text[LITERAL_SCORE_BYTES]);
-
 #endif

@@ -53,8 +53,6 @@ struct bench_pattern {
     const char       *share;   /* a parameter that is nine tenths of the length; or NULL */
 };
 
-extern const struct bench_pattern bench_patterns[];
-
 enum bench_heat { BENCH_COLD, BENCH_WARM, BENCH_N_HEATS };
 extern const char *const bench_heat_names[BENCH_N_HEATS]; /* "cold", "warm" */
 

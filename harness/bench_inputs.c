@@ -20,7 +20,7 @@ enum { MADE_ROWS = 16, MAX_SLICES = 48, MIN_SLICES = 2, PLANNED_TOPK = 512 };
 const char *const bench_heat_names[BENCH_N_HEATS] = {"cold", "warm"};
 
 /* Names as in the issues: the first five are the grid, the rest are rows that defeat one shortcut each. */
-const struct bench_pattern bench_patterns[] = {
+static const struct bench_pattern patterns[] = {
     {.name = "normal", .generator = "random", .in_default = true, .rotates = true,
      .summary = "independent normal scores"},
     {.name = "plateau", .generator = "ties", .in_default = true, .rotates = true, .share = "tied",
@@ -73,7 +73,7 @@ static enum status read_numbers(const char *option, const char *text, int32_t hi
 static enum status no_such_pattern(const char *name, size_t length, struct error *err)
 {
     struct name_list names = {0};
-    for (const struct bench_pattern *p = bench_patterns; p->name; p++)
+    for (const struct bench_pattern *p = patterns; p->name; p++)
         name_list_add(&names, "%s", p->name);
     return error_set(err, STATUS_USAGE, "--pattern: no pattern '%.*s'; there are %s, all", (int)length, name, names.text);
 }
@@ -82,14 +82,14 @@ static enum status read_patterns(const char *text, struct bench_grid *grid, stru
 {
     bool all = text && strcmp(text, "all") == 0;
     if (!text || all) {
-        for (const struct bench_pattern *p = bench_patterns; p->name; p++)
+        for (const struct bench_pattern *p = patterns; p->name; p++)
             if (all || p->in_default)
                 grid->patterns[grid->n_patterns++] = p;
         return STATUS_OK;
     }
     for (const char *at = text;;) {
         size_t                      length = strcspn(at, ",");
-        const struct bench_pattern *p = bench_patterns;
+        const struct bench_pattern *p = patterns;
         while (p->name && (strlen(p->name) != length || strncmp(p->name, at, length) != 0))
             p++;
         if (!p->name)

@@ -16,7 +16,8 @@ struct listed {
     size_t      n;
 };
 
-void registry_note(struct registry *registry, const char *note)
+/* Something worth saying that is no error. */
+static void add_note(struct registry *registry, const char *note)
 {
     registry->notes = arena_grow(&registry->arena, registry->notes, registry->n_notes, sizeof *registry->notes);
     registry->notes[registry->n_notes++] = note;
@@ -147,7 +148,7 @@ static size_t take_lines(struct registry *registry, const struct family *family,
         uint64_t suites = suites_of_line(registry, family, lines[i].suites);
         if (!concrete_case_point(family, lines[i].name, &m, values)) {
             if (take_cases)
-                registry_note(registry, arena_format(&registry->arena, "%s:%d: '%s' is no case of its family any more; run 'topkcts check --update'",
+                add_note(registry, arena_format(&registry->arena, "%s:%d: '%s' is no case of its family any more; run 'topkcts check --update'",
                                                      path, lines[i].line, lines[i].name));
             continue;
         }
@@ -156,7 +157,7 @@ static size_t take_lines(struct registry *registry, const struct family *family,
         struct concrete_case *have = take_cases ? find_case(registry, from, lines[i].name) : NULL;
         if (have) {
             have->suites |= suites;
-            registry_note(registry, arena_format(&registry->arena, "%s:%d: '%s' is listed twice; run 'topkcts check --update'",
+            add_note(registry, arena_format(&registry->arena, "%s:%d: '%s' is listed twice; run 'topkcts check --update'",
                                                  path, lines[i].line, lines[i].name));
         } else if (take_cases) {
             struct concrete_case made = concrete_case_at(&registry->arena, family, &family->matrices[m], values);
@@ -180,7 +181,7 @@ static void note_orphans(struct registry *registry, const struct hashes_line *li
                                             registry->families[f].id[length] != '\0'))
             f++;
         if (f == registry->n_families)
-            registry_note(registry, arena_format(&registry->arena, "%s:%d: there is no family '%.*s'; run 'topkcts check --update'",
+            add_note(registry, arena_format(&registry->arena, "%s:%d: there is no family '%.*s'; run 'topkcts check --update'",
                                                  path, lines[i].line, (int)length, lines[i].name));
     }
 }
@@ -202,13 +203,13 @@ enum status cases_read(struct registry *registry, const struct registry_root *ro
         if (taken && !update)
             continue;
         if (exists && !update)
-            registry_note(registry, arena_format(&registry->arena, "%s does not list family '%s' yet; run 'topkcts check --update'",
+            add_note(registry, arena_format(&registry->arena, "%s does not list family '%s' yet; run 'topkcts check --update'",
                                                  path, family->id));
         if (expand_family(registry, family, listed, err))
             return err->status;
     }
     if (!exists)
-        registry_note(registry, arena_format(&registry->arena, "%s is not there: inputs are not checked against known digests; 'topkcts check --update' writes it", path));
+        add_note(registry, arena_format(&registry->arena, "%s is not there: inputs are not checked against known digests; 'topkcts check --update' writes it", path));
     else if (!update)
         note_orphans(registry, lines, n_lines, path);
     return STATUS_OK;

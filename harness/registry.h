@@ -323,9 +323,6 @@ bool family_id_is_legal(const char *id);
 /* Whether a folder is not there, or holds no families yet. */
 bool registry_folder_is_empty(const char *folder);
 
-/* Something worth saying that is no error. */
-void registry_note(struct registry *registry, const char *note);
-
 /* The file hashes.txt: one line for each concrete case: hash (or "-"), name, suites joined by commas. With `update`
  * lines that are none, such as the marks of a merge, are left out, since the file is about to be written anew. */
 struct hashes_line {

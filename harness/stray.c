@@ -128,6 +128,18 @@ static _Noreturn void keep(int line)
     _exit(0);
 }
 
+/* Everything that still carries one of the markers is killed. Harmless without a keeper. */
+static void end_keeper(void)
+{
+    if (!keeper_pid)
+        return;
+    close(keeper_line);
+    keeper_line = -1;
+    while (waitpid(keeper_pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    keeper_pid = 0;
+}
+
 static void start_keeper(void)
 {
     int      ends[2];
@@ -150,7 +162,7 @@ static void start_keeper(void)
         return;
     }
     keeper_line = ends[1];
-    atexit(stray_end);
+    atexit(end_keeper);
 }
 
 void stray_new_marker(char marker[STRAY_MARKER_BYTES])
@@ -168,15 +180,4 @@ void stray_keep_folder(const char *folder)
         start_keeper();
     if (keeper_line >= 0 && length < sizeof text && write(keeper_line, text, length) < 0)
         return; /* the keeper is gone: then so is its help */
-}
-
-void stray_end(void)
-{
-    if (!keeper_pid)
-        return;
-    close(keeper_line);
-    keeper_line = -1;
-    while (waitpid(keeper_pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    keeper_pid = 0;
 }

@@ -26,7 +26,4 @@ void stray_kill(const char *marker);
  * time for. Who removes it earlier is free to. Paths that are too many or too long for the keeper are not removed. */
 void stray_keep_folder(const char *folder);
 
-/* Ends the keeper; everything that still carries one of the markers is killed. Harmless without one. */
-void stray_end(void);
-
 #endif

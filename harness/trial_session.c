@@ -24,9 +24,7 @@ struct trial_session {
     bool                   is_over;      /* the worker is through with them */
     uint64_t               beats;        /* as last seen */
     int64_t                beats_seen;   /* when they last changed, in milliseconds */
-    int32_t                workers;
     double                 cpu_seconds;  /* of workers that are gone */
-    char                   log[WORKER_LOG_BYTES + 1]; /* of workers that are gone */
 };
 
 static struct target *target_of(const struct trial_session *session)
@@ -44,11 +42,6 @@ const char *trial_session_device(const struct trial_session *session)
     return target_of(session)->device;
 }
 
-int32_t trial_session_workers(const struct trial_session *session)
-{
-    return session->workers;
-}
-
 /* Of the worker that runs now. */
 static double worker_cpu_seconds(const struct trial_session *session)
 {
@@ -63,21 +56,6 @@ static double worker_cpu_seconds(const struct trial_session *session)
 double trial_session_cpu_seconds(const struct trial_session *session)
 {
     return session->cpu_seconds + worker_cpu_seconds(session);
-}
-
-static void keep_log(struct trial_session *session)
-{
-    memcpy(session->log, session->worker.log, session->worker.log_used);
-    session->log[session->worker.log_used] = '\0';
-}
-
-void trial_session_log(const struct trial_session *session, char *text, size_t size)
-{
-    size_t used = session->worker.log_used;
-    if (used)
-        snprintf(text, size, "%.*s", (int)used, session->worker.log);
-    else
-        snprintf(text, size, "%s", session->log);
 }
 
 /* Waits for an answer that is no sign of life. */
@@ -115,7 +93,6 @@ static enum status start(struct trial_session *session, struct error *err)
     struct message      *message = calloc(1, sizeof *message);
     if (!message)
         return error_no_memory(err);
-    session->workers++;
     if (!worker_start(&session->worker, session->settings, target->provider, target->device,
                       plan_worker_memory(session->settings), err) &&
         !hear(session, message, plan_load_milliseconds(target->provider, target->device), "while it was loaded", err)) {
@@ -132,7 +109,6 @@ static void stop(struct trial_session *session, int milliseconds, char *cause, s
 {
     if (cause_size)
         cause[0] = '\0';
-    keep_log(session);
     session->cpu_seconds += worker_cpu_seconds(session);
     worker_stop(&session->worker, milliseconds, cause, cause_size);
 }

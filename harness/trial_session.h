@@ -48,12 +48,8 @@ void trial_session_wait(struct trial_session *const *sessions, size_t n, int mil
 /* Replaces the worker by a fresh one, so that nothing of earlier trials is left. */
 enum status trial_session_restart(struct trial_session *session, struct error *err);
 
-/* How often a worker was started; and the processor time that all of them have taken, in seconds. */
-int32_t trial_session_workers(const struct trial_session *session);
-double  trial_session_cpu_seconds(const struct trial_session *session);
-
-/* The end of what workers printed, at most `size` - 1 bytes. */
-void trial_session_log(const struct trial_session *session, char *text, size_t size);
+/* The processor time that all of its workers have taken, in seconds. */
+double trial_session_cpu_seconds(const struct trial_session *session);
 
 /* Lets the worker close its provider; how that went wrong, or "", is in `cause` (may be NULL). */
 void trial_session_close(struct trial_session *session, char *cause, size_t cause_size);

@@ -27,7 +27,8 @@ static void quote(const char *word, char *text, size_t size)
     snprintf(text + n, size - n, "'");
 }
 
-void fuzz_replay_command(const struct fuzz_run *run, const char *device, int64_t number, char *text, size_t size)
+/* The command that has one problem of the run again. */
+static void replay_command(const struct fuzz_run *run, const char *device, int64_t number, char *text, size_t size)
 {
     char   provider[1024];
     size_t used;
@@ -62,7 +63,7 @@ static enum status write_finding(const struct fuzz_run *run, const char *device,
         memcpy(finding->kind, kind->kind, sizeof finding->kind);
         snprintf(finding->again, sizeof finding->again, "%s", fuzz_again_text(example->again));
         snprintf(finding->shape, sizeof finding->shape, "%s", shape);
-        fuzz_replay_command(run, device, example->number, finding->replay, sizeof finding->replay);
+        replay_command(run, device, example->number, finding->replay, sizeof finding->replay);
         finding->seed = run->generator.seed;
         finding->problem = example->number;
         finding->trial = problem->trial;
@@ -101,7 +102,7 @@ static void print_example(const struct fuzz_run *run, const char *device, const 
     printf("\n");
     if (!is_first)
         return;
-    fuzz_replay_command(run, device, example->number, replay, sizeof replay);
+    replay_command(run, device, example->number, replay, sizeof replay);
     printf("       %s\n", example->judgement.reason);
     for (size_t d = 0; d < example->judgement.n_differences && d < 1; d++) {
         const struct row_difference *difference = &example->judgement.differences[d];
@@ -189,7 +190,7 @@ static json_t *example_json(const struct fuzz_run *run, const char *device, cons
 {
     char shape[FUZZ_SHAPE_BYTES], replay[2048];
     fuzz_shape_text(&example->shape, shape);
-    fuzz_replay_command(run, device, example->number, replay, sizeof replay);
+    replay_command(run, device, example->number, replay, sizeof replay);
     json_t *reason = json_string(example->judgement.reason);
     return json_pack("{s:I, s:I, s:s, s:s, s:i, s:s, s:s, s:o}", "problem", (json_int_t)example->number, "times",
                      (json_int_t)example->times, "shape", shape, "again", fuzz_again_text(example->again), "needed",

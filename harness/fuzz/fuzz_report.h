@@ -8,9 +8,6 @@
 
 #include <stddef.h>
 
-/* The command that has one problem of the run again. */
-void fuzz_replay_command(const struct fuzz_run *run, const char *device, int64_t number, char *text, size_t size);
-
 /* Writes every example into `folder`, which is made when there is anything to write. Sets the examples' `file`. */
 enum status fuzz_write_findings(struct fuzz_run *run, const char *device, const char *folder, struct error *err);
 

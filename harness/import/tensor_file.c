@@ -14,7 +14,8 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are used as little-endian files hold them");
 
-int64_t tensor_elements(const struct tensor *tensor)
+/* How many elements a tensor has. -1 when they do not fit TENSOR_MAX_BYTES. */
+static int64_t element_count(const struct tensor *tensor)
 {
     int64_t n = 1;
     for (int d = 0; d < tensor->n_dims; d++)
@@ -111,7 +112,7 @@ static enum status add_safetensors(const struct safetensors_entry *entry, const 
         tensor.kind = TENSOR_OTHER;
         tensor.element_bytes = 1;
     } else {
-        int64_t n = tensor_elements(&tensor);
+        int64_t n = element_count(&tensor);
         if (n >= 0 && n * tensor.element_bytes != entry->end - entry->begin)
             return error_set(err, STATUS_USAGE, "%s: tensor '%s' has %lld bytes where its shape needs %lld", file,
                              tensor.name, (long long)(entry->end - entry->begin), (long long)(n * tensor.element_bytes));
@@ -226,7 +227,7 @@ static void reorder(const struct tensor *tensor, const unsigned char *from, unsi
 
 enum status tensor_read(const struct tensor *tensor, void **elements, struct error *err)
 {
-    int64_t n = tensor_elements(tensor);
+    int64_t n = element_count(tensor);
     char    text[TENSOR_TEXT_BYTES];
     *elements = NULL;
     tensor_describe(tensor, text);

@@ -49,14 +49,11 @@ struct tensor_list {
 /* Adds what a file holds. STATUS_USAGE: no such file, not one of the three kinds, damaged, too many tensors. */
 enum status tensor_file_list(const char *path, struct arena *arena, struct tensor_list *list, struct error *err);
 
-/* How many elements a tensor has. -1 when they do not fit TENSOR_MAX_BYTES. */
-int64_t tensor_elements(const struct tensor *tensor);
-
 /* "f4 [3, 4096]" into text. */
 enum { TENSOR_TEXT_BYTES = 160 };
 void tensor_describe(const struct tensor *tensor, char text[TENSOR_TEXT_BYTES]);
 
-/* Reads its elements: *elements malloc'd, tensor_elements() of them. STATUS_USAGE when the file is cut short or damaged
+/* Reads its elements: *elements malloc'd, as many as the product of its dimensions. STATUS_USAGE when the file is cut short or damaged
  * or the tensor is too large. */
 enum status tensor_read(const struct tensor *tensor, void **elements, struct error *err);
 
