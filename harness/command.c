@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command table; see command.h. */
 #include "harness/command.h"
+
 #include "harness/name_list.h"
 
 #include <string.h>

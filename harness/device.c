@@ -3,6 +3,7 @@
 #include "harness/device.h"
 
 #include "harness/gpu_probe.h"
+#include "harness/name_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +23,12 @@ const struct device_backend *device_backend_find(const char *name)
 
 const char *device_names(void)
 {
-    static char names[256];
-    size_t      used = 0;
+    static struct name_list names;
+    names = (struct name_list){0};
     for (int i = 0; device_backends[i]; i++)
-        for (int n = 0; device_backends[i]->names[n] && used < sizeof names; n++)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                     device_backends[i]->names[n]);
-    return names;
+        for (int n = 0; device_backends[i]->names[n]; n++)
+            name_list_add(&names, "%s", device_backends[i]->names[n]);
+    return names.text;
 }
 
 enum status device_parse(const char *name, const struct device_backend **backend, int *ordinal, struct error *err)
