@@ -79,8 +79,11 @@ struct block {
 
 extern block the_block;
 
-inline wave &wave_of(const thread &t) { return the_block.waves[t.number / the_block.wave_size]; }
-inline unsigned lane_of(const thread &t) { return t.number % the_block.wave_size; }
+/* Of a thread's number. A wave size is a power of two, and this is asked at every switch: no division. */
+inline unsigned wave_number(unsigned thread) { return thread >> __builtin_ctz(the_block.wave_size); }
+inline unsigned lane_number(unsigned thread) { return thread & (the_block.wave_size - 1); }
+inline wave    &wave_of(const thread &t) { return the_block.waves[wave_number(t.number)]; }
+inline unsigned lane_of(const thread &t) { return lane_number(t.number); }
 inline void     set_runnable(unsigned number)
 {
     the_block.runnable[number / word_bits] |= uint64_t{1} << (number % word_bits);

@@ -49,8 +49,6 @@ std::vector<fence_event>  fences;
 std::vector<uint32_t>     barriers; /* clocks, of the launch; block begins among them */
 uint64_t                  digest;
 
-unsigned wave_of_number(unsigned thread) { return thread / the_block.wave_size; }
-
 bool barrier_between(uint32_t earlier, uint32_t later)
 {
     size_t low = 0;
@@ -70,14 +68,14 @@ bool atomics_lead_from(const seen_access &earlier)
 {
     if (too_many) return true;
     const unsigned self = the_block.current->number;
-    const unsigned own_wave = wave_of_number(self);
+    const unsigned own_wave = wave_number(self);
     uint32_t       waves = 0;                                           /* known ones, the own one left out */
-    uint64_t       lanes = uint64_t{1} << (self % the_block.wave_size); /* known ones of the own wave */
+    uint64_t       lanes = uint64_t{1} << lane_number(self);            /* known ones of the own wave */
     std::unordered_map<uintptr_t, bool> open;
     for (size_t i = atomics.size(); i-- > atomics_of_phase;) {
         const atomic_event &e = atomics[i];
-        const unsigned      wave = wave_of_number(e.thread);
-        const uint64_t      lane = uint64_t{1} << (e.thread % the_block.wave_size);
+        const unsigned      wave = wave_number(e.thread);
+        const uint64_t      lane = uint64_t{1} << lane_number(e.thread);
         const bool          own = wave == own_wave;
         if (e.clock <= earlier.clock) break;
         bool known = own ? (lanes & lane) != 0 : (waves >> wave & 1) != 0;
@@ -87,7 +85,7 @@ bool atomics_lead_from(const seen_access &earlier)
             else waves |= uint32_t{1} << wave;
         }
         if (!known) continue;
-        if (own ? e.thread == earlier.thread : wave == wave_of_number(earlier.thread)) return true;
+        if (own ? e.thread == earlier.thread : wave == wave_number(earlier.thread)) return true;
         open[e.address] = true;
     }
     return false;
@@ -99,11 +97,11 @@ bool fence_covers(const seen_access &store, const atomic_event *by)
     for (const fence_event &f : fences) {
         if (f.block != store.block || f.clock <= store.clock) continue;
         const bool store_before = f.thread == store.thread || barrier_between(store.clock, f.clock) ||
-                                  wave_of_number(f.thread) == wave_of_number(store.thread);
+                                  wave_number(f.thread) == wave_number(store.thread);
         if (!store_before) continue;
         if (by == nullptr) return true;
         if (f.clock <= by->clock && (f.thread == by->thread || barrier_between(f.clock, by->clock) ||
-                                     wave_of_number(f.thread) == wave_of_number(by->thread)))
+                                     wave_number(f.thread) == wave_number(by->thread)))
             return true;
     }
     return false;
@@ -112,7 +110,7 @@ bool fence_covers(const seen_access &store, const atomic_event *by)
 bool known_to_running_thread(const atomic_event &e)
 {
     const unsigned self = the_block.current->number;
-    return e.thread == self || e.clock < last_barrier || wave_of_number(e.thread) == wave_of_number(self);
+    return e.thread == self || e.clock < last_barrier || wave_number(e.thread) == wave_number(self);
 }
 
 /* An atomic of the other block, after a fence that covers the access, and a later one of this block at the same place. */
@@ -236,7 +234,7 @@ uint32_t order_clock()
 {
     const unsigned thread = the_block.current->number;
     uint32_t       clock = thread_clock[thread];
-    const uint32_t wave = whole_wave[wave_of_number(thread)];
+    const uint32_t wave = whole_wave[wave_number(thread)];
     if (wave > clock) clock = wave;
     return last_barrier > clock ? last_barrier : clock;
 }
@@ -246,9 +244,9 @@ bool order_is_before(const seen_access &earlier)
     const unsigned self = the_block.current->number;
     if (earlier.block != order_block) return earlier.block < order_first_block || other_block_is_before(earlier);
     if (earlier.thread == self || earlier.clock < last_barrier) return true;
-    if (wave_of_number(earlier.thread) == wave_of_number(self)) {
-        if (earlier.clock < whole_wave[wave_of_number(self)]) return true;
-        if (earlier.clock < met_lane[self][earlier.thread % the_block.wave_size]) return true;
+    if (wave_number(earlier.thread) == wave_number(self)) {
+        if (earlier.clock < whole_wave[wave_number(self)]) return true;
+        if (earlier.clock < met_lane[self][lane_number(earlier.thread)]) return true;
     }
     return atomics_lead_from(earlier);
 }
