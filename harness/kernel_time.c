@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this many bytes of scores a launch takes milliseconds, and its time hardly varies. */
+/* Beyond these a launch takes milliseconds, and its time hardly varies: a few samples say it. */
 #define LARGE_BYTES ((size_t)256 << 20)
+#define LONG_MICROSECONDS 5000.0
+enum { FEW_SAMPLES = 3 };
 
 static bool one_sample(struct launch_bench *bench, const struct topk_problem *launch, bool cold, double *microseconds)
 {
@@ -35,14 +37,15 @@ void kernel_time_measure(struct launch_bench *bench, const struct problem *probl
     struct topk_problem          launch;
     struct error                 err = {0};
     double                       unused;
-    int32_t n = case_scores_bytes(&problem->inputs) > LARGE_BYTES ? 3 : KERNEL_TIME_MAX_SAMPLES;
+    int32_t n = case_scores_bytes(&problem->inputs) > LARGE_BYTES ? FEW_SAMPLES : KERNEL_TIME_MAX_SAMPLES;
     *time = (struct kernel_time){0};
     if (!backend->time_begin || launch_lay_out(bench, problem, &form, &launch, &err) ||
         !one_sample(bench, &launch, false, &unused))
         return;
     time->clock_before_mhz = backend->clock_mhz(bench->device);
     while (time->n_warm < n && one_sample(bench, &launch, false, &time->warm_us[time->n_warm]))
-        time->n_warm++;
+        if (time->warm_us[time->n_warm++] > LONG_MICROSECONDS)
+            n = FEW_SAMPLES;
     while (time->n_cold < n && one_sample(bench, &launch, true, &time->cold_us[time->n_cold]))
         time->n_cold++;
     time->clock_after_mhz = backend->clock_mhz(bench->device);

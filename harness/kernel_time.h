@@ -21,7 +21,7 @@ struct kernel_time {
 };
 
 /* Measures the problem as the case says. Nothing is measured on devices without events, nor when a launch fails: that is
- * for the judge to see. A large problem is measured fewer times. */
+ * for the judge to see. A large problem and a launch that takes long are measured fewer times. */
 void kernel_time_measure(struct launch_bench *bench, const struct problem *problem, struct kernel_time *time);
 
 /* What a leg is to be. */
