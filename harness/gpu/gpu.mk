@@ -117,6 +117,10 @@ HIP_DOUBLE_SOURCES := harness/tests/hip_double/hip_double.cpp kernels/topk_v1.c 
 HIP_DOUBLE_OBJECTS := $(patsubst %,$(BUILD)/harness/tests/hip_double/%.o,$(HIP_DOUBLE_SOURCES))
 HIP_DOUBLE_FLAGS = $(WARNINGS) -O2 -g -D_GNU_SOURCE -I. -fPIC -fvisibility=default -MMD -MP
 
+# A few tests run it: to compile v1 as for millions of launches takes longer than they do. Below -O2 GCC takes what an
+# inlined function sets for unset.
+$(BUILD)/harness/tests/hip_double/kernels/topk_v1_simulator.cpp.o: HIP_DOUBLE_KERNEL_FLAGS = -O1 -Wno-maybe-uninitialized
+
 # The real headers for the double; the simulator's for the kernel.
 $(BUILD)/harness/tests/hip_double/harness/%.cpp.o: harness/%.cpp $(BUILD)/.flags | $(BUILD)/.packages-build
 	@mkdir -p $(@D)
@@ -125,7 +129,7 @@ $(BUILD)/harness/tests/hip_double/harness/%.cpp.o: harness/%.cpp $(BUILD)/.flags
 $(BUILD)/harness/tests/hip_double/kernels/%.cpp.o: kernels/%.cpp $(BUILD)/.flags | $(BUILD)/.packages-build
 	@mkdir -p $(@D)
 	@echo "hip   $<"
-	$(Q)$(CXX) $(CXX_FLAGS) $(HIP_DOUBLE_FLAGS) $(KERNEL_FLAGS) -c -o $@ $<
+	$(Q)$(CXX) $(CXX_FLAGS) $(HIP_DOUBLE_FLAGS) $(HIP_DOUBLE_KERNEL_FLAGS) -c -o $@ $<
 $(BUILD)/harness/tests/hip_double/kernels/%.c.o: kernels/%.c $(BUILD)/.flags | $(BUILD)/.packages-build
 	@mkdir -p $(@D)
 	@echo "hip   $<"
