@@ -4,7 +4,7 @@
 set -u
 fail() { echo "$*"; exit 1; }
 
-"$TOPKCTS" run 'boundary-ties/*topk=512,length=4096*' --provider v1 --db t.db --label before >/dev/null 2>&1 ||
+"$TOPKCTS" run 'boundary-ties/*topk=512,length=4096*' --provider reference --db t.db --label before >/dev/null 2>&1 ||
     fail "the good run ended with $?"
 "$TOPKCTS" compare before before --db t.db >out || fail "before with itself ended with $?"
 grep -q '0 FIXED, 0 BROKEN, 0 NEW, 0 GONE, 0 DIFFERS' out || fail "a run differs from itself: $(cat out)"

@@ -11,7 +11,7 @@ fail() { echo "$*"; exit 1; }
 [ $rc = 3 ] && grep -q 'missing.db' err || fail "a missing database: $rc, $(cat err)"
 [ ! -e out ] || fail "a refused report left pages"
 
-"$TOPKCTS" run 'boundary-ties/*topk=512,length=4096*' --provider v1 --provider faulty/tie-highest --db t.db >/dev/null 2>&1
+"$TOPKCTS" run 'boundary-ties/*topk=512,length=4096*' --provider reference --provider faulty/tie-highest --db t.db >/dev/null 2>&1
 sqlite3 t.db "SELECT 1 FROM latest LIMIT 1" | grep -q 1 || fail "nothing to report"
 if ! python3 -c 'import jinja2, plotly.offline' 2>/dev/null && ! /usr/bin/python3 -c 'import jinja2, plotly.offline' 2>/dev/null; then
     "$TOPKCTS" report --db t.db --html out >/dev/null 2>err; rc=$?
