@@ -194,7 +194,7 @@ static void fill_planned(const struct bench_books *books, struct store_planned *
             planned[cell * n + p] = (struct store_planned){
                 .device = 0, .provider = p, .case_name = names[cell], .family = families[cell], .topk = at.topk,
                 .length = at.length, .page_size = BENCH_PAGE_SIZE, .batch = at.batch, .outputs = "page+raw",
-                .input_hash = hashes[cell], .promised = p + 1 < n ? "valid" : "none", .in_budget = true};
+                .input_hash = hashes[cell], .promised = p + 1 < n ? TOPK_LEVEL_VALID : TOPK_LEVEL_NONE, .in_budget = true};
     }
 }
 
@@ -260,7 +260,8 @@ static enum status store_answer(struct bench_books *books, size_t cell, size_t p
     double                     cold = bench_median(result, BENCH_COLD);
     struct store_result        stored = {
                .verdict = result->verdict,
-               .level = result->verdict == VERDICT_PASS ? "valid" : result->verdict == VERDICT_FAIL ? "none" : NULL,
+               .has_level = result->verdict == VERDICT_PASS || result->verdict == VERDICT_FAIL,
+               .level = result->verdict == VERDICT_PASS ? TOPK_LEVEL_VALID : TOPK_LEVEL_NONE,
                .set_exact = -1,
                .reason = text_or_null(result->reason),
                .path = text_or_null(result->path),

@@ -153,7 +153,7 @@ static void fill_rows(struct books *books, const struct parties *parties, struct
             .batch = concrete->spec.batch,
             .outputs = outputs_text(concrete->outputs),
             .input_hash = concrete->input_hash,
-            .promised = level_text(registry_case_level(concrete, &plan->targets[target].description.claims)),
+            .promised = registry_case_level(concrete, &plan->targets[target].description.claims),
             .in_budget = !plan->rows[i].left_out,
         };
     }

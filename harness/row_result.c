@@ -67,7 +67,8 @@ enum status row_result_store(struct store *store, int64_t *row_id, const struct 
              .failures = failures,
     };
     if (judgement) {
-        stored.level = has_level(result) ? level_text(judgement->level) : NULL;
+        stored.has_level = has_level(result);
+        stored.level = judgement->level;
         stored.set_exact = judgement->set_exact;
         stored.input_hash = judgement->input_hash[0] ? judgement->input_hash : NULL;
         stored.output_digest = judgement->output_digest[0] ? judgement->output_digest : NULL;

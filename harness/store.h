@@ -11,6 +11,7 @@
 #ifndef TOPKCTS_STORE_H
 #define TOPKCTS_STORE_H
 
+#include "harness/provider.h"
 #include "harness/status.h"
 #include "harness/verdict.h"
 
@@ -79,7 +80,7 @@ struct store_planned {
     int32_t     batch;
     const char *outputs;    /* page, page+raw, raw */
     const char *input_hash; /* 32 hex digits; or NULL when it is only known after the inputs are made */
-    const char *promised;   /* level */
+    enum topk_level promised;
     bool        in_budget;  /* false: left out by --budget: never fails the run */
 };
 
@@ -100,7 +101,8 @@ struct store_row_failure {
 /* The verdict that replaces a planned row. */
 struct store_result {
     enum verdict verdict;
-    const char  *level;     /* reached: none, safe, ... ; NULL when nothing was judged */
+    bool         has_level; /* something was judged, and reached: */
+    enum topk_level level;
     int          set_exact; /* 1, 0, or -1 when unknown */
     const char  *reason;    /* one line; NULL for a pass */
     const char  *expected;  /* the issue or reason of the expectation that applied; or NULL */

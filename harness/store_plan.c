@@ -132,10 +132,7 @@ static enum status insert_planned(struct store *store, const struct plan_ids *id
                              .origin = provider->origin,
                              .input_hash = planned->input_hash};
     int64_t           series = 0;
-    int               promised = 0;
-    enum status       status = store_level_code(planned->promised, &promised, err);
-    if (status == STATUS_OK)
-        status = state_case(store, planned, started_at, &key.test_case, err);
+    enum status       status = state_case(store, planned, started_at, &key.test_case, err);
     if (status == STATUS_OK)
         status = find_or_make_series(store, &key, &series, err);
     if (status != STATUS_OK)
@@ -145,7 +142,7 @@ static enum status insert_planned(struct store *store, const struct plan_ids *id
     statement_integer(&statement, ids->run_devices[planned->device]);
     statement_integer(&statement, key.test_case);
     statement_integer(&statement, series);
-    statement_integer(&statement, promised);
+    statement_integer(&statement, planned->promised);
     statement_integer(&statement, planned->in_budget);
     statement_text(&statement, planned->in_budget ? "not reached" : "left out by --budget");
     return statement_insert(&statement, "writing a planned result", id, err);

@@ -65,11 +65,8 @@ static enum status update_result(struct store *store, int64_t row_id, const stru
 {
     unsigned char output_digest[16];
     unsigned char set_digest[16];
-    int           level = -1;
     int           n_updated = 0;
     enum status   status = STATUS_OK;
-    if (result->level != NULL && (status = store_level_code(result->level, &level, err)) != STATUS_OK)
-        return status;
     if ((status = digest_bytes("output_digest", result->output_digest, output_digest, err)) != STATUS_OK)
         return status;
     if ((status = digest_bytes("set_digest", result->set_digest, set_digest, err)) != STATUS_OK)
@@ -79,7 +76,7 @@ static enum status update_result(struct store *store, int64_t row_id, const stru
     statement_integer(&statement, row_id);
     statement_integer(&statement, result->attempt);
     statement_integer(&statement, verdict_codes[result->verdict]);
-    statement_optional(&statement, level >= 0, level);
+    statement_optional(&statement, result->has_level, result->level);
     statement_optional(&statement, result->set_exact >= 0, result->set_exact);
     statement_integer(&statement, result->repeats);
     statement_real(&statement, result->wall_ms >= 0, result->wall_ms);

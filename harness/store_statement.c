@@ -110,19 +110,6 @@ static const char *const prepared_sql[PREPARED_COUNT] = {
         "clock_mhz_low = ?13, clock_mhz_high = ?14, verdict = ?15, reason = ?16 WHERE session = ?1",
 };
 
-/* In the order of enum topk_level, whose numbers are the codes of schema.sql. */
-static const char *const level_texts[] = {
-    [TOPK_LEVEL_NONE] = "none",
-    [TOPK_LEVEL_SAFE] = "safe",
-    [TOPK_LEVEL_VALID] = "valid",
-    [TOPK_LEVEL_SET_REPEATABLE] = "set-repeatable",
-    [TOPK_LEVEL_REPEATABLE] = "repeatable",
-    [TOPK_LEVEL_INVARIANT] = "invariant",
-    [TOPK_LEVEL_CANONICAL] = "canonical",
-};
-
-#define N_LEVELS ((int)(sizeof level_texts / sizeof level_texts[0]))
-
 _Static_assert(TOPK_LEVEL_NONE == 0 && TOPK_LEVEL_CANONICAL == 6,
                "the codes of schema.sql are part of the file format");
 
@@ -229,17 +216,4 @@ enum status transaction_end(struct store *store, enum status status, const char 
         run_plain(store, PREPARED_ROLLBACK, doing, &ignored);
     }
     return status;
-}
-
-enum status store_level_code(const char *level, int *code, struct error *err)
-{
-    for (int i = 0; i < N_LEVELS; i++)
-        if (level != NULL && strcmp(level, level_texts[i]) == 0) {
-            *code = i;
-            return STATUS_OK;
-        }
-    return error_set(err, STATUS_BOOKS,
-                     "level '%s' is unknown; expected none, safe, valid, set-repeatable, repeatable, invariant or "
-                     "canonical",
-                     level ? level : "(null)");
 }

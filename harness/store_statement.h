@@ -96,7 +96,4 @@ enum status transaction_begin(struct store *store, const char *doing, struct err
 /* Ends the transaction: commits when `status` says that all went well so far, else takes everything back. */
 enum status transaction_end(struct store *store, enum status status, const char *doing, struct error *err);
 
-/* The code that schema.sql gives a level; STATUS_BOOKS with the accepted names when there is none. */
-enum status store_level_code(const char *level, int *code, struct error *err);
-
 #endif

@@ -62,7 +62,8 @@ static struct store_result result_of(uint32_t run, uint32_t c, uint32_t story)
     bool         judged = verdict != VERDICT_SKIP && verdict != VERDICT_ERROR;
     return (struct store_result){
         .verdict = verdict,
-        .level = judged ? "valid" : NULL,
+        .has_level = judged,
+        .level = TOPK_LEVEL_VALID,
         .set_exact = judged ? 1 : -1,
         .reason = verdict == VERDICT_PASS ? NULL : "because",
         .output_digest = judged ? "0123456789abcdef0123456789abcdef" : NULL,
@@ -92,7 +93,7 @@ static void write_run(struct store *store, uint32_t run, uint32_t source, uint32
         snprintf(case_names[c], sizeof case_names[c], "ties/topk=%u", c);
         planned[c] = (struct store_planned){.case_name = case_names[c], .family = "ties", .topk = (int32_t)c + 1,
                                             .fault = run % 2 ? "tie-break" : "overflow", .length = 9, .page_size = 1,
-                                            .batch = 2, .outputs = "page", .promised = "valid", .in_budget = true};
+                                            .batch = 2, .outputs = "page", .promised = TOPK_LEVEL_VALID, .in_budget = true};
     }
     struct store_run described = {.run = name, .started_at = started_at, .host = "h", .argv = "[]", .dirty = -1,
                                   .suite = "smoke"};

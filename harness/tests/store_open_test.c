@@ -121,7 +121,7 @@ static void make_database(const char *file, const char *run_name, size_t n)
     for (size_t i = 0; i < n; i++) {
         snprintf(names[i], sizeof names[i], "ties/topk=%zu", i);
         planned[i] = (struct store_planned){.case_name = names[i], .family = "ties", .outputs = "page",
-                                            .promised = "canonical", .in_budget = true};
+                                            .promised = TOPK_LEVEL_CANONICAL, .in_budget = true};
     }
     cr_assert_eq(store_open(&store, file, STORE_WRITE, &err), STATUS_OK, "%s", err.text);
     cr_assert_eq(store_begin_run(store, &run, &device, 1, &provider, 1, planned, n, ids, &err), STATUS_OK, "%s",

@@ -31,7 +31,7 @@ static double write_run(struct store *store, int batch)
     static const struct store_provider provider = {.name = "v1", .origin = "sim",
                                                    .digest = "0123456789abcdef0123456789abcdef"};
     static const struct store_result   result = {
-          .verdict = VERDICT_PASS, .level = "canonical", .set_exact = 1, .attempt = 1, .repeats = 10, .wall_ms = 3,
+          .verdict = VERDICT_PASS, .has_level = true, .level = TOPK_LEVEL_CANONICAL, .set_exact = 1, .attempt = 1, .repeats = 10, .wall_ms = 3,
           .kernel_us_p50 = 7, .output_digest = "0123456789abcdef0123456789abcdef",
           .set_digest = "0123456789abcdef0123456789abcdef"};
     struct error err = {0};
@@ -42,7 +42,7 @@ static double write_run(struct store *store, int batch)
         planned[i] = (struct store_planned){.case_name = names[i], .family = "family", .fault = "tie-break",
                                             .topk = 512, .length = i, .page_size = 64, .batch = 1, .outputs = "page",
                                             .input_hash = "fedcba9876543210fedcba9876543210",
-                                            .promised = "canonical", .in_budget = true};
+                                            .promised = TOPK_LEVEL_CANONICAL, .in_budget = true};
     }
     struct store_run run = {.run = name, .started_at = "2026-11-30T00:00:00.000Z", .dirty = -1};
     cr_assert_eq(store_begin_run(store, &run, &device, 1, &provider, 1, planned, N_RESULTS, ids, &err), STATUS_OK,

@@ -85,7 +85,7 @@ static struct store_planned plan_of(const char *case_name, size_t device, size_t
 {
     return (struct store_planned){.device = device, .provider = provider, .case_name = case_name, .family = "ties",
                                   .fault = "tie-break", .topk = 512, .length = 4096, .page_size = 64, .batch = 8,
-                                  .outputs = "page+raw", .input_hash = HASH_A, .promised = "canonical",
+                                  .outputs = "page+raw", .input_hash = HASH_A, .promised = TOPK_LEVEL_CANONICAL,
                                   .in_budget = true};
 }
 
@@ -98,7 +98,7 @@ static struct store_run run_at(const char *name, const char *started_at)
 
 static struct store_result verdict_of(enum verdict verdict)
 {
-    return (struct store_result){.verdict = verdict, .level = verdict_is_judged(verdict) ? "canonical" : NULL,
+    return (struct store_result){.verdict = verdict, .has_level = verdict_is_judged(verdict), .level = TOPK_LEVEL_CANONICAL,
                                  .set_exact = -1, .attempt = 1, .wall_ms = 1.5, .kernel_us_p50 = -1};
 }
 
@@ -160,7 +160,7 @@ Test(store, a_verdict_replaces_the_planned_row)
          .extra = "[7]", .n_missing = 1, .n_extra = 1, .explanation = "the higher index was taken"},
         {.row = 3, .length = 4096, .topk = 512, .cut_equal = 1},
         {.row = 5, .length = 100, .topk = 512, .cut_equal = 0, .n_missing = 2}};
-    struct store_result      result = {.verdict = VERDICT_FAIL, .level = "set-repeatable", .set_exact = 0,
+    struct store_result      result = {.verdict = VERDICT_FAIL, .has_level = true, .level = TOPK_LEVEL_SET_REPEATABLE, .set_exact = 0,
                                        .reason = "row 3: wrong set", .expected = "issue 7", .output_digest = HASH_B,
                                        .set_digest = HASH_A, .path = "long-row", .repeats = 10, .attempt = 1,
                                        .wall_ms = 12.5, .kernel_us_p50 = 33.25, .log = "what it printed",
@@ -201,7 +201,8 @@ Test(store, every_verdict_and_level_reads_as_it_was_written)
     }
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
         struct store_result result = verdict_of(VERDICT_FAIL);
-        result.level = levels[i];
+        result.has_level = true;
+        result.level = (enum topk_level)i;
         assert_ok(store_record(store, &id, &result, &err));
         assert_answer("SELECT level FROM results", levels[i]);
     }
@@ -298,8 +299,8 @@ Test(store, what_makes_no_sense_is_refused_whole)
     planned[0].device = 1;
     assert_refused(store_begin_run(store, &run, devices, 1, providers, 1, planned, 1, ids, &err), "device 1 of 1");
     planned[0] = plan_of("ties/a", 0, 0);
-    planned[0].promised = "perfect";
-    assert_refused(store_begin_run(store, &run, devices, 1, providers, 1, planned, 1, ids, &err), "level 'perfect'");
+    planned[0].promised = (enum topk_level)(TOPK_LEVEL_CANONICAL + 1);
+    assert_refused(store_begin_run(store, &run, devices, 1, providers, 1, planned, 1, ids, &err), "promised BETWEEN 0 AND 6");
     planned[0] = plan_of("ties/a", 0, 0);
     planned[0].outputs = "both";
     assert_refused(store_begin_run(store, &run, devices, 1, providers, 1, planned, 1, ids, &err), "outputs is page");
