@@ -258,6 +258,8 @@ static enum status store_answer(struct bench_books *books, size_t cell, size_t p
     const struct bench_result *result = bench_answer(&books->answers, cell, provider);
     int64_t                   *row = &books->row_ids[cell * (books->answers.n_providers + 1) + provider];
     double                     cold = bench_median(result, BENCH_COLD);
+    char                       names[BENCH_N_HEATS][32];
+    struct store_samples       samples[BENCH_N_HEATS];
     struct store_result        stored = {
                .verdict = result->verdict,
                .has_level = result->verdict == VERDICT_PASS || result->verdict == VERDICT_FAIL,
@@ -268,17 +270,15 @@ static enum status store_answer(struct bench_books *books, size_t cell, size_t p
                .attempt = 1,
                .wall_ms = -1,
                .kernel_us_p50 = books->answers.is_wall_time ? -1 : cold >= 0 ? cold : bench_median(result, BENCH_WARM),
+               .samples = samples,
+               .n_samples = BENCH_N_HEATS,
     };
-    if (store_record(books->store, row, &stored, err))
-        return err->status;
     for (int heat = 0; heat < BENCH_N_HEATS; heat++) {
-        char name[32];
-        snprintf(name, sizeof name, "bench-%s%s", books->answers.is_wall_time ? "wall-" : "", bench_heat_names[heat]);
-        if (result->n_samples[heat] &&
-            store_add_samples(books->store, *row, name, result->samples[heat], (size_t)result->n_samples[heat], err))
-            return err->status;
+        snprintf(names[heat], sizeof names[heat], "bench-%s%s", books->answers.is_wall_time ? "wall-" : "",
+                 bench_heat_names[heat]);
+        samples[heat] = (struct store_samples){names[heat], result->samples[heat], (size_t)result->n_samples[heat]};
     }
-    return STATUS_OK;
+    return store_record(books->store, row, &stored, err);
 }
 
 /* ---- what comes ------------------------------------------------------------------------------------------------ */

@@ -37,24 +37,13 @@ static void format_indices(const int32_t *indices, int64_t n, char *text, size_t
     snprintf(text + used, size - used, "]");
 }
 
-/* Every single measurement, under names that say in which state: the clocks it ran at stand beside them, in MHz. */
-static enum status store_times(struct store *store, int64_t row_id, const struct kernel_time *time, struct error *err)
-{
-    double clocks[] = {time->clock_before_mhz, time->clock_after_mhz};
-    if (time->n_warm > 0 && store_add_samples(store, row_id, "kernel-warm", time->warm_us, (size_t)time->n_warm, err))
-        return err->status;
-    if (time->n_cold > 0 && store_add_samples(store, row_id, "kernel-cold", time->cold_us, (size_t)time->n_cold, err))
-        return err->status;
-    if (time->clock_before_mhz > 0 && store_add_samples(store, row_id, "clock-mhz", clocks, 2, err))
-        return err->status;
-    return STATUS_OK;
-}
-
 enum status row_result_store(struct store *store, int64_t *row_id, const struct row_result *result, struct error *err)
 {
     const struct judgement  *judgement = result->judgement;
     struct store_row_failure failures[JUDGE_MAX_DIFFERENCES];
     char                     missing[JUDGE_MAX_DIFFERENCES][128], extra[JUDGE_MAX_DIFFERENCES][128];
+    double                   clocks[2] = {0};
+    struct store_samples     samples[3];
     struct store_result      stored = {
              .verdict = result->verdict,
              .set_exact = -1,
@@ -77,6 +66,15 @@ enum status row_result_store(struct store *store, int64_t *row_id, const struct 
         stored.repeats = judgement->repeats;
         stored.kernel_us_p50 = kernel_time_median(judgement->time.warm_us, judgement->time.n_warm);
         stored.n_failures = judgement->n_differences;
+        /* Names say in which state; the clocks it ran at stand beside them. */
+        const struct kernel_time *time = &judgement->time;
+        clocks[0] = time->clock_before_mhz;
+        clocks[1] = time->clock_after_mhz;
+        samples[0] = (struct store_samples){"kernel-warm", time->warm_us, (size_t)time->n_warm};
+        samples[1] = (struct store_samples){"kernel-cold", time->cold_us, (size_t)time->n_cold};
+        samples[2] = (struct store_samples){"clock-mhz", clocks, clocks[0] > 0 ? 2 : 0};
+        stored.samples = samples;
+        stored.n_samples = sizeof samples / sizeof samples[0];
     }
     for (size_t i = 0; i < stored.n_failures; i++) {
         const struct row_difference *d = &judgement->differences[i];
@@ -93,9 +91,7 @@ enum status row_result_store(struct store *store, int64_t *row_id, const struct 
                                                  .n_extra = d->n_extra,
                                                  .explanation = d->text};
     }
-    if (store_record(store, row_id, &stored, err))
-        return err->status;
-    return judgement ? store_times(store, *row_id, &judgement->time, err) : STATUS_OK;
+    return store_record(store, row_id, &stored, err);
 }
 
 void row_result_outcome(struct arena *arena, const struct row_result *result, struct outcome *outcome)

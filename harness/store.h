@@ -98,6 +98,13 @@ struct store_row_failure {
     const char *explanation; /* one line for people */
 };
 
+/* Single measurements of one kind, in the order in which they were taken. */
+struct store_samples {
+    const char   *name;   /* "kernel-warm": microseconds; "clock-mhz" */
+    const double *values; /* [n] */
+    size_t        n;      /* 0: none were taken */
+};
+
 /* The verdict that replaces a planned row. */
 struct store_result {
     enum verdict verdict;
@@ -117,6 +124,8 @@ struct store_result {
     const char  *log;       /* tail of what the worker printed; or NULL */
     const struct store_row_failure *failures; /* one for each row; of several for one row the first is kept */
     size_t       n_failures;
+    const struct store_samples *samples; /* one for each name */
+    size_t       n_samples;
 };
 
 /* Opens `path`. Fails with STATUS_BOOKS and a message that says which: not there (reading), no permission, not a
@@ -148,10 +157,6 @@ enum status store_record(struct store *store, int64_t *row_id, const struct stor
 /* Notes that a runner takes the row up now. *starts: how often that has happened, this time included; more than one
  * for a row without a verdict means that a runner died in it. */
 enum status store_start(struct store *store, int64_t row_id, int *starts, struct error *err);
-
-/* Adds single measurements (microseconds) to a row, after those of the same name that are there. */
-enum status store_add_samples(struct store *store, int64_t row_id, const char *name, const double *values_us,
-                              size_t n_values, struct error *err);
 
 /* Adds a warning to a run: one line. */
 enum status store_add_warning(struct store *store, const char *run, const char *warning, struct error *err);

@@ -131,6 +131,24 @@ static enum status replace_log(struct store *store, int64_t row_id, const char *
     return statement_run(&statement, "writing a log", NULL, NULL, err);
 }
 
+static enum status replace_samples(struct store *store, int64_t row_id, const struct store_result *result,
+                                   struct error *err)
+{
+    struct statement statement = statement_of(store, PREPARED_DELETE_SAMPLES);
+    statement_integer(&statement, row_id);
+    enum status status = statement_run(&statement, "writing samples", NULL, NULL, err);
+    for (size_t s = 0; s < result->n_samples; s++)
+        for (size_t i = 0; status == STATUS_OK && i < result->samples[s].n; i++) {
+            statement = statement_of(store, PREPARED_INSERT_SAMPLE);
+            statement_integer(&statement, row_id);
+            statement_text(&statement, result->samples[s].name);
+            statement_integer(&statement, (int64_t)i);
+            statement_real(&statement, true, result->samples[s].values[i]);
+            status = statement_run(&statement, "writing samples", NULL, NULL, err);
+        }
+    return status;
+}
+
 enum status store_record(struct store *store, int64_t *row_id, const struct store_result *result, struct error *err)
 {
     int64_t     id = *row_id;
@@ -147,6 +165,8 @@ enum status store_record(struct store *store, int64_t *row_id, const struct stor
         status = replace_failures(store, id, result, err);
     if (status == STATUS_OK)
         status = replace_log(store, id, result->log, err);
+    if (status == STATUS_OK)
+        status = replace_samples(store, id, result, err);
     status = transaction_end(store, status, "writing a result", err);
     if (status == STATUS_OK)
         *row_id = id;
@@ -169,22 +189,6 @@ enum status store_start(struct store *store, int64_t row_id, int *starts, struct
     if (status == STATUS_OK)
         *starts = (int)count;
     return status;
-}
-
-enum status store_add_samples(struct store *store, int64_t row_id, const char *name, const double *values_us,
-                              size_t n_values, struct error *err)
-{
-    enum status status = transaction_begin(store, "writing samples", err);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; status == STATUS_OK && i < n_values; i++) {
-        struct statement statement = statement_of(store, PREPARED_INSERT_SAMPLE);
-        statement_integer(&statement, row_id);
-        statement_text(&statement, name);
-        statement_real(&statement, true, values_us[i]);
-        status = statement_run(&statement, "writing samples", NULL, NULL, err);
-    }
-    return transaction_end(store, status, "writing samples", err);
 }
 
 /* USAGE where a person named the run; BOOKS where it is the one that is being written. */

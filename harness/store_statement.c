@@ -62,9 +62,8 @@ static const char *const prepared_sql[PREPARED_COUNT] = {
     [PREPARED_DELETE_LOG] = "DELETE FROM result_log WHERE result = ?1",
     [PREPARED_INSERT_LOG] = "INSERT INTO result_log (result, log) VALUES (?1, ?2)",
     [PREPARED_START_RESULT] = "UPDATE result SET starts = starts + 1 WHERE id = ?1 RETURNING starts",
-    [PREPARED_INSERT_SAMPLE] =
-        "INSERT INTO sample (result, name, ordinal, value_us) SELECT ?1, ?2, coalesce((SELECT max(ordinal) FROM "
-        "sample WHERE result = ?1 AND name = ?2) + 1, 0), ?3",
+    [PREPARED_DELETE_SAMPLES] = "DELETE FROM sample WHERE result = ?1",
+    [PREPARED_INSERT_SAMPLE] = "INSERT INTO sample (result, name, ordinal, value_us) VALUES (?1, ?2, ?3, ?4)",
     [PREPARED_INSERT_WARNING] =
         "INSERT INTO run_warning (run, at, warning) SELECT id, ?2, ?3 FROM run WHERE run = ?1",
     [PREPARED_END_RUN] = "UPDATE run SET ended_at = ?2, exit_code = ?3 WHERE run = ?1",

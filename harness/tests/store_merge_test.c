@@ -107,8 +107,10 @@ static void write_run(struct store *store, uint32_t run, uint32_t source, uint32
         double              times[] = {1, 2, 3};
         for (uint32_t i = 0; i <= chance(run, source, 50 + c) % 3; i++)
             assert_ok(store_start(store, ids[c], &starts, &err));
+        const struct store_samples samples = {"kernel", times, 3};
+        result.samples = &samples;
+        result.n_samples = 1;
         assert_ok(store_record(store, &ids[c], &result, &err));
-        assert_ok(store_add_samples(store, ids[c], "kernel", times, 3, &err));
     }
     if (whole) {
         sqlite3 *db;

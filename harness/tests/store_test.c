@@ -277,11 +277,24 @@ Test(store, samples_and_warnings_are_kept_in_order)
     struct store_planned planned = plan_of("ties/a", 0, 0);
     int64_t              id = 0;
     assert_ok(store_begin_run(store, &run, devices, 1, providers, 1, &planned, 1, &id, &err));
-    assert_ok(store_add_samples(store, id, "kernel", (const double[]){3.5, 2.5}, 2, &err));
-    assert_ok(store_add_samples(store, id, "copy", (const double[]){9}, 1, &err));
-    assert_ok(store_add_samples(store, id, "kernel", (const double[]){1.5}, 1, &err));
+    const struct store_samples samples[] = {{"kernel", (const double[]){3.5, 2.5, 1.5}, 3},
+                                            {"copy", (const double[]){9}, 1}, {"clock", NULL, 0}};
+    struct store_result        result = verdict_of(VERDICT_PASS);
+    result.samples = samples;
+    result.n_samples = 3;
+    assert_ok(store_record(store, &id, &result, &err));
     assert_answer("SELECT case_name, name, ordinal, value_us FROM samples ORDER BY name, ordinal",
                   "ties/a|copy|0|9.0\nties/a|kernel|0|3.5\nties/a|kernel|1|2.5\nties/a|kernel|2|1.5");
+    /* With the verdict, in its transaction: what replaces the one replaces the other, and neither is there alone. */
+    result.samples = &samples[1];
+    result.n_samples = 1;
+    assert_ok(store_record(store, &id, &result, &err));
+    assert_answer("SELECT name, ordinal, value_us FROM samples", "copy|0|9.0");
+    result.verdict = VERDICT_FAIL;
+    result.samples = (const struct store_samples[]){samples[1], samples[1]};
+    result.n_samples = 2;
+    assert_refused(store_record(store, &id, &result, &err), "UNIQUE");
+    assert_answer("SELECT name, ordinal, value_us, verdict FROM samples JOIN results USING (run, case_name)", "copy|0|9.0|pass");
     assert_ok(store_add_warning(store, "r1", "expectation expired", &err));
     assert_answer("SELECT run, warning FROM run_warnings", "r1|expectation expired");
     assert_refused(store_add_warning(store, "r2", "x", &err), "no run r2");
