@@ -37,13 +37,17 @@ enum spoil {
     SPOIL_REVERSED_ORDER,
     SPOIL_STALE_ROW,
     SPOIL_WRITE_FAR_BEHIND,
+    SPOIL_LAST_ROW_ALONE,
+    SPOIL_TWIN_ROWS,
     SPOIL_TOPK_23,
+    SPOIL_TOPK_40,
     SPOIL_LENGTH_77,
     SPOIL_BATCH_5
 };
 
 static enum spoil spoil;
 static int        launches;
+static float      last_row[4096]; /* of the first launch */
 static int32_t    stale[4096];
 
 static size_t no_workspace_bytes(void *self, const struct topk_problem *problem)
@@ -77,6 +81,11 @@ static void take_another_tie(const struct topk_problem *p)
                 return;
             }
     }
+}
+
+static bool is_row(const struct topk_problem *p, int32_t row, const float *scores)
+{
+    return memcmp(p->scores + row * p->score_stride, scores, (size_t)p->seq_lens[row] * sizeof *scores) == 0;
 }
 
 static void spoil_row_zero(const struct topk_problem *p)
@@ -145,10 +154,22 @@ static void spoil_row_zero(const struct topk_problem *p)
     case SPOIL_WRITE_FAR_BEHIND: /* past the guard band */
         p->page_indices[(int64_t)p->batch * p->topk + (GUARD_BYTES + 256) / 4] = 7;
         break;
+    case SPOIL_LAST_ROW_ALONE:
+        if (p->batch == 1 && is_row(p, 0, last_row))
+            swap(p->raw_indices, 0, 1), swap(p->page_indices, 0, 1);
+        break;
+    case SPOIL_TWIN_ROWS:
+        if (p->batch > 1 && is_row(p, 1, p->scores))
+            swap(p->raw_indices, 0, 1), swap(p->page_indices, 0, 1);
+        break;
     case SPOIL_TOPK_23:
+    case SPOIL_TOPK_40:
     case SPOIL_LENGTH_77:
     case SPOIL_BATCH_5:
-        if (spoil == SPOIL_TOPK_23 ? p->topk == 23 : spoil == SPOIL_LENGTH_77 ? p->seq_lens[0] == 77 : p->batch == 5)
+        if (spoil == SPOIL_TOPK_23   ? p->topk == 23
+            : spoil == SPOIL_TOPK_40 ? p->topk == 40
+            : spoil == SPOIL_LENGTH_77 ? p->seq_lens[0] == 77
+                                       : p->batch == 5)
             p->raw_indices[1] = p->raw_indices[0];
         break;
     case SPOIL_REVERSED_ORDER:
@@ -165,6 +186,8 @@ static void spoil_row_zero(const struct topk_problem *p)
 static int spoilt_launch(void *self, const struct topk_problem *p, char *err, size_t err_size)
 {
     launches++;
+    if (launches == 1)
+        memcpy(last_row, p->scores + (p->batch - 1) * p->score_stride, (size_t)p->seq_lens[p->batch - 1] * sizeof *last_row);
     if (spoil == SPOIL_RETURN_ERROR) {
         snprintf(err, err_size, "it broke");
         return 5;
@@ -273,6 +296,7 @@ Test(judge, a_write_past_the_guard_bands_is_seen)
 Test(judge, a_sweep_finds_what_is_wrong_at_one_value)
 {
     expect_level(SPOIL_TOPK_23, TOPK_LEVEL_SAFE, "the case with topk 23");
+    expect_level(SPOIL_TOPK_40, TOPK_LEVEL_SAFE, "the case with topk 40"); /* its last */
     expect_level(SPOIL_LENGTH_77, TOPK_LEVEL_SAFE, "the case with length 77");
     expect_level(SPOIL_BATCH_5, TOPK_LEVEL_SAFE, "the case with batch 5");
 }
@@ -295,6 +319,8 @@ Test(judge, unrepeatable_answers_stop_at_their_level)
     expect_level(SPOIL_BY_STRIDE, TOPK_LEVEL_REPEATABLE, "other bytes");
     expect_level(SPOIL_BY_NEIGHBOUR, TOPK_LEVEL_REPEATABLE, "alone");
     expect_level(SPOIL_BY_BASE, TOPK_LEVEL_REPEATABLE, "base");
+    expect_level(SPOIL_LAST_ROW_ALONE, TOPK_LEVEL_REPEATABLE, "the last row alone");
+    expect_level(SPOIL_TWIN_ROWS, TOPK_LEVEL_REPEATABLE, "every second row replaced by the first");
     expect_level(SPOIL_REVERSED_ORDER, TOPK_LEVEL_INVARIANT, "not ascending");
 }
 

@@ -44,6 +44,21 @@ night 1 faulty/tie-highest # it stops below the level that is expected
 entry crash faulty/tie-highest 2999-01-31
 night 1 faulty/tie-highest # another verdict than expected
 
+# It holds for the day it expires on, and for what its globs say alone.
+today=$(date -u +%F)
+entry fail faulty/tie-highest "$today"
+tie_highest() { expect "$1" "$TOPKCTS" run --suite my-night --registry mine --db e.db --provider faulty/tie-highest; }
+if [ "$today" = "$(date -u -d '+5 minutes' +%F)" ]; then tie_highest 0; fi # not across midnight
+entry fail 'faulty/tie-lowest*' 2999-01-31
+tie_highest 1
+entry fail faulty/tie-highest 2999-01-31
+sed -i 's/  arch: .*/  arch: "gfx*"/' mine/expected/known.yaml
+tie_highest 1
+sed -i 's/  arch: .*/  device_id: "GPU-*"/' mine/expected/known.yaml
+tie_highest 1
+sed -i 's/  device_id: .*/  device_id: "host:*"/' mine/expected/known.yaml
+tie_highest 0
+
 # Expected crashes are not counted towards giving up, and still run.
 entry crash crash_on_launch 2999-01-31
 night 0 "$so/crash_on_launch.so"

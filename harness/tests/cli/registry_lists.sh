@@ -55,6 +55,14 @@ tail -n 2 whole.txt >>$list
 expect 2 "$TOPKCTS" check
 says "is listed twice"
 expect 0 "$TOPKCTS" run my-rows --provider reference --db twice.db
+# What is listed twice belongs to the suites of both lines; a suite is its whole name.
+line=$(grep -E ' (conformance,smoke|smoke,conformance)$' whole.txt | head -n 1)
+name=$(echo "$line" | awk '{print $2}')
+listed_in() { expect 0 "$TOPKCTS" list --suite "$1"; echo "$out" | grep -qxF "$name"; }
+{ grep -vxF "$line" whole.txt; echo "${line% *} conformance"; echo "${line% *} smoke"; } >$list
+listed_in smoke && listed_in conformance || fail "a case listed twice is not in the suites of both lines"
+{ grep -vxF "$line" whole.txt; echo "${line% *} conformance,smokestack"; } >$list
+listed_in smoke && fail "suite 'smokestack' was taken for 'smoke'"
 { echo '<<<<<<< ours'; cat whole.txt; echo =======; tail -n 2 whole.txt; echo '>>>>>>> theirs'; } >$list
 expect 2 "$TOPKCTS" check
 says "$list:1:"
