@@ -17,6 +17,9 @@ enum status command_code_objects(const struct settings *settings, struct error *
     if (settings->words.n > 1)
         return error_set(err, STATUS_USAGE, "code-objects takes one folder, not %zu (default: %s)", settings->words.n,
                          folder);
+    if (settings->targets && !settings->targets[strspn(settings->targets, ",")])
+        return error_set(err, STATUS_USAGE, "--targets %s: names of targets are wanted, separated by commas: gfx942,sm_90",
+                         settings->targets);
     const char *where = settings->words.n ? settings->words.items[0] : folder;
     if (settings->jit)
         return jit_check(settings->targets ? settings->targets : "", err);

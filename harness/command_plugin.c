@@ -5,6 +5,7 @@
  */
 #include "harness/command.h"
 #include "harness/project.h"
+#include "harness/regular_file.h"
 #include "harness/simulator_build.h"
 
 #include <errno.h>
@@ -40,6 +41,10 @@ enum status command_plugin(const struct settings *settings, struct error *err)
     const char *path = settings->words.items[0], *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     if (!dot || (slash && dot < slash))
         return error_set(err, STATUS_USAGE, "plugin: %s has no ending; a source is called x.hip, x.cu or x.cpp", path);
+    FILE *file;
+    if (regular_file_open(path, &file, err)) /* said here as a mistake of the command line, as `run` does */
+        return err->status;
+    fclose(file);
     struct simulator_source source = {.files = &path, .n_files = 1, .project = project_folder()};
     enum simulator_build_result result = simulator_build(&source, object, text);
     if (result != SIMULATOR_BUILT)

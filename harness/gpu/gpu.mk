@@ -80,7 +80,7 @@ COMMA := ,
 SPACE := $(subst ,, )
 
 gate: code-objects ## static gate: LDS, spills, scratch, wave size and kernels of every gfx code object
-	$(Q)$(BUILD)/topkcts code-objects --targets "$(subst $(SPACE),$(COMMA),$(GATE_TARGETS))" $(CODE_OBJECTS)
+	$(Q)$(BUILD)/topkcts code-objects $(if $(GATE_TARGETS),--targets "$(subst $(SPACE),$(COMMA),$(strip $(GATE_TARGETS)))") $(CODE_OBJECTS)
 # What must be there: all gfx targets where a compiler for the newest of them is, else those of the compiler at hand.
 GATE_TARGETS ?= $(if $(wildcard /usr/bin/clang++-2*),$(GFX_TARGETS),$(if $(wildcard /usr/bin/clang++-19),$(filter-out gfx950,$(GFX_TARGETS)),))
 

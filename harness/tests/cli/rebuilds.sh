@@ -36,6 +36,10 @@ made build/topkcts
 runs "link  build/topkcts"
 made REFERENCE_FLAGS=-ffp-contract=on build/reference/reference.o
 runs "cc    reference/reference.c"
+# Where no compiler knows a GPU that must be there, the gate asks for none.
+make -n BUILD=build NO_INSTALL=1 gate GATE_TARGETS= >made.txt 2>&1
+runs "topkcts code-objects"
+grep -q -e --targets made.txt && fail "the gate asks for targets without a name"
 made clean build/harness/status.o
 [ -e build/harness/status.o ] || fail "what was to be built behind clean is not there"
 [ ! -e build/topkcts ] || fail "clean left the program"

@@ -32,6 +32,8 @@ wrong "show takes one case" show
 for command in list devices providers query check; do
     wrong "/no/such/folder: no registry folder" $command --registry /no/such/folder
 done
+wrong "nothing.hip" plugin nothing.hip
+wrong "names of targets are wanted" code-objects --targets ,
 wrong "none is given" bench --origin jit
 wrong "none is given" bench --label night
 wrong "arrives as" run --provider v1 --origin jit
