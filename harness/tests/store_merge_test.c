@@ -310,7 +310,12 @@ Test(store_merge, a_conflict_keeps_the_worse_verdict_and_tells_both)
     for (int first = 0; first < 2; first++) {
         const int order[] = {first, 1 - first};
         unlink("all.db");
-        cr_expect_eq(merge_in_order("all.db", order, 2).conflicts, 1);
+        struct store_merge_counts counts = merge_in_order("all.db", order, 2);
+        int64_t                   n = number("source-0.db", "SELECT count(*) FROM plan");
+        cr_expect_eq(counts.conflicts, 1);
+        cr_expect_eq(counts.added, n);
+        cr_expect_eq(counts.known, n - 1, "%lld known, one of %lld is in conflict", (long long)counts.known, (long long)n);
+        cr_expect_eq(counts.completed, 0, "a verdict that replaces another completes nothing");
         cr_expect_eq(number("all.db", "SELECT count(*) FROM results WHERE reason = 'lost one'"), 1);
     }
 }
