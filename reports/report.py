@@ -18,6 +18,7 @@ the registry are drawn with their values.
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import datetime
 import json
 import os
@@ -293,14 +294,36 @@ def bar(low, high, reach, width=220):
     return round(edges[0], 1), round(max(edges[1] - edges[0], 1.5), 1)
 
 
+def publish(report, folder, program):
+    """Makes all pages in a folder of their own inside of DIR, then moves them into place: where they cannot be finished
+    (a full disk, Ctrl-C), DIR is left as it was, and one that was not there is gone again."""
+    folder = pathlib.Path(folder)
+    absent = [place for place in (folder, *folder.parents) if not place.exists()]  # innermost first
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as unfinished:
+            made = pathlib.Path(unfinished)
+            write(report, made, program)
+            files = [file.relative_to(made) for file in sorted(made.rglob("*")) if file.is_file()]
+            for file in files:
+                (folder / file).parent.mkdir(exist_ok=True)
+                os.replace(made / file, folder / file)
+            for old in (folder / "data").glob("*.js"):
+                if old.relative_to(folder) not in files:
+                    old.unlink()
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for place in absent:
+                place.rmdir()
+        raise
+
+
 def write(report, folder, program):
+    """Writes the pages into an empty folder."""
     import jinja2
     import plotly.offline
-    folder = pathlib.Path(folder)
     for part in ("data", "assets"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-    for old in (folder / "data").glob("*.js"):
-        old.unlink()
+        (folder / part).mkdir()
     pages = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE / "pages"), autoescape=True, trim_blocks=True,
                                lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     pages.filters.update(short=short, percent=percent)
@@ -337,7 +360,7 @@ def main():
     given = parser.parse_args()
     report = Report(given.db, given.nights)
     try:
-        write(report, given.html, given.program)
+        publish(report, given.html, given.program)
     except OSError as cause:
         sys.exit(f"{cause.filename or given.html}: {cause.strerror}")
     print(f"{len(report.cases)} cases, {len(report.devices)} devices, {len(report.runs)} runs: "

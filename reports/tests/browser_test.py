@@ -169,7 +169,7 @@ def main():
         folder = pathlib.Path(folder)
         answers = make_history.make(folder / "made.db", nights=given.nights, cases=given.cases, devices=4, seed=7,
                                     plants=4, peer_cases=80)
-        report.write(report.Report(folder / "made.db", 90), folder / "html", None)
+        report.publish(report.Report(folder / "made.db", 90), folder / "html", None)
         for scheme in ("light", "dark"):
             browser = start_browser(scheme == "dark")
             try:
