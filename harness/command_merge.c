@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* More conflicts than this are counted, not shown: somebody merged the wrong files. */
 enum { SHOWN_CONFLICTS = 50 };
@@ -36,13 +37,30 @@ static void tell_conflict(void *payload, const struct store_merge_conflict *conf
 }
 
 /* Whether the source can be opened at all: if so, a failed merge is about the database merged into. */
-static bool is_readable(const char *path)
+static bool is_readable(const char *path, struct error *why)
 {
     struct store *store = NULL;
-    struct error  unused = {0};
-    bool          opened = store_open(&store, path, STORE_READ, &unused) == STATUS_OK;
+    bool          opened = store_open(&store, path, STORE_READ, why) == STATUS_OK;
     store_close(store);
     return opened;
+}
+
+/* Whether there is anything to make a new database of; says what is wrong with each source when there is not. */
+static bool any_is_readable(const struct settings *settings, struct error *err)
+{
+    size_t n_sources = settings->words.n - 1;
+    for (size_t i = 1; i <= n_sources; i++) {
+        struct error unused = {0};
+        if (is_readable(settings->words.items[i], &unused))
+            return true;
+    }
+    for (size_t i = 1; i <= n_sources; i++) {
+        struct error why = {0};
+        if (!is_readable(settings->words.items[i], &why))
+            fprintf(stderr, "topkcts: %s\n", why.text);
+    }
+    error_set(err, STATUS_BOOKS, "%s was not made: there is nothing to merge into it", settings->words.items[0]);
+    return false;
 }
 
 static void print_counts(const struct store_merge_counts *counts, const char *database, size_t n_sources,
@@ -79,14 +97,16 @@ enum status command_merge(const struct settings *settings, struct error *err)
                                      "all.db night-*.db");
         goto done;
     }
+    if (access(database, F_OK) != 0 && !any_is_readable(settings, err))
+        goto done;
     if (store_open(&store, database, STORE_WRITE, err))
         goto done;
     for (size_t i = 1; i <= n_sources && !err->status; i++) {
-        struct error why = {0};
+        struct error why = {0}, unused = {0};
         const char  *source = settings->words.items[i];
         if (!store_merge(store, source, &counts, tell_conflict, &told, &why)) {
             n_merged++;
-        } else if (why.status == STATUS_USAGE || is_readable(source)) {
+        } else if (why.status == STATUS_USAGE || is_readable(source, &unused)) {
             *err = why;
         } else {
             fprintf(stderr, "topkcts: %s\n", why.text);
@@ -94,8 +114,8 @@ enum status command_merge(const struct settings *settings, struct error *err)
     }
     print_counts(&counts, database, n_sources, n_merged, &told);
     if (!err->status && n_merged < n_sources)
-        error_set(err, STATUS_BOOKS, "%zu of %zu databases could not be merged; the others were", n_sources - n_merged,
-                  n_sources);
+        error_set(err, STATUS_BOOKS, "%zu of %zu databases could not be merged%s", n_sources - n_merged, n_sources,
+                  n_merged ? "; the others were" : "");
 done:
     json_decref(told.conflicts);
     store_close(store);

@@ -24,11 +24,17 @@ n=$(sqlite3 one.db 'SELECT count(*) FROM results')
 expect 2 "merge needs" "$TOPKCTS" merge
 expect 2 "merge needs" "$TOPKCTS" merge all.db
 expect 3 "no such file" "$TOPKCTS" merge missing-only.db missing.db
+grep -q "others" out && fail "others are told of where there are none"
+[ ! -e missing-only.db ] || fail "merge made an empty database"
 expect 0 "2 of 2 databases merged" "$TOPKCTS" merge all.db one.db two.db
 expect 0 "$((2 * n)) known" "$TOPKCTS" merge all.db one.db two.db
 expect 2 "the same file" "$TOPKCTS" merge all.db all.db
 echo nonsense >bad.db
-expect 3 "1 of 2 databases could not be merged" "$TOPKCTS" merge all.db bad.db one.db
+expect 3 "1 of 2 databases could not be merged; the others were" "$TOPKCTS" merge all.db bad.db one.db
+expect 3 "1 of 1 databases could not be merged" "$TOPKCTS" merge all.db bad.db
+grep -q "others" out && fail "others are told of where there are none"
+expect 3 "missing.db" "$TOPKCTS" merge fresh.db missing.db one.db
+[ "$(sqlite3 fresh.db 'SELECT count(*) FROM results')" = "$n" ] || fail "a missing source keeps others out of a new database"
 cp one.db other.db
 sqlite3 other.db "UPDATE result SET verdict = 1, reason = 'it differs' WHERE id = 1"
 expect 1 "CONFLICT result $first" "$TOPKCTS" merge conflict.db one.db other.db
