@@ -52,7 +52,7 @@ static enum device_answer converse(struct worker_process *worker, const char *de
                                    const struct concrete_case *concrete, int launch_ms, struct arena *arena,
                                    struct message *message, char *why, size_t why_size)
 {
-    if (!hear(worker, arena, message, plan_load_milliseconds("v1", device), why, why_size))
+    if (!hear(worker, arena, message, plan_load_milliseconds(NULL, "v1", device), why, why_size))
         return DEVICE_FAILED;
     if (message->kind != MESSAGE_PROVIDER) {
         snprintf(why, why_size, "%s", message->text);

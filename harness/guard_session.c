@@ -157,7 +157,8 @@ static bool loaded(struct measuring *m, enum guard_arm arm, struct arena *arena)
 {
     static struct message message;
     const struct target  *target = m->session->targets[arm == GUARD_CANDIDATE];
-    if (!hear(m, arm, "it was loaded", plan_load_milliseconds(target->provider, target->device), 0, arena, &message))
+    if (!hear(m, arm, "it was loaded", plan_load_milliseconds(m->session->settings, target->provider, target->device),
+              0, arena, &message))
         return false;
     if (message.kind != MESSAGE_PROVIDER)
         return stop(m, GUARD_CANNOT_TELL, "%s cannot be loaded any more: %s", arm_names[arm], message.text);

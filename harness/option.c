@@ -44,7 +44,7 @@ static const struct {
     {"case-timeout", "S", OPTION_NUMBER, PLACE(case_timeout), 1, 864000, COMMAND_RUN | COMMAND_FLEET,
      "seconds one case may take with all its launches (default: 1800)"},
     {"inactivity", "S", OPTION_NUMBER, PLACE(inactivity), 1, 864000, COMMAND_RUN | COMMAND_FLEET,
-     "seconds without a sign of life before a case's first launch (default: 300)"},
+     "seconds without a sign of life before a case's first launch (default: 300), and while a provider is loaded (10; on a GPU 60, a program 120)"},
     {"time-limit", "S", OPTION_NUMBER, PLACE(time_limit), 1, 8640000, COMMAND_RUN | COMMAND_FLEET,
      "seconds the whole run may take; what is not judged by then is notrun and fails the run"},
     {"shard", "I/N", OPTION_TEXT, PLACE(shard), 0, 0, COMMAND_RUN,

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum { LOAD_MILLISECONDS = 10000, LOAD_PROGRAM_MILLISECONDS = 120000, LOAD_GPU_MILLISECONDS = 60000,
-       OPEN_PROGRAM_MILLISECONDS = 600000 };
+       OPEN_PROGRAM_MILLISECONDS = 600000, TELL_MILLISECONDS = 5000 };
 
 struct planning {
     struct plan           *plan;
@@ -82,9 +82,11 @@ void plan_keep(struct plan *plan, const bool *keep)
     plan->n_rows = n;
 }
 
-int plan_load_milliseconds(const char *provider, const char *device)
+int plan_load_milliseconds(const struct settings *settings, const char *provider, const char *device)
 {
-    if (strncmp(provider, PROCESS_PREFIX, strlen(PROCESS_PREFIX)) == 0)
+    if (settings && settings->inactivity > 0)
+        return (int)(settings->inactivity * 1000);
+    if (process_is_named(provider))
         return LOAD_PROGRAM_MILLISECONDS;
     return device && device_is_gpu(device) ? LOAD_GPU_MILLISECONDS : LOAD_MILLISECONDS;
 }
@@ -99,6 +101,17 @@ static const char *last_line(struct worker_process *worker)
     return start ? start + 1 : worker->log;
 }
 
+/* Nobody is to wonder whether a provider that takes its time is waited for at all. */
+static void tell_waiting(const char *provider, int64_t started_ms, int load_ms, int64_t *told_ms)
+{
+    int64_t now = clock_ms();
+    if (now - *told_ms < TELL_MILLISECONDS)
+        return;
+    *told_ms = now;
+    fprintf(stderr, "%s: waiting for it to load, %lld of at most %d s (--inactivity)\n", provider,
+            (long long)(now - started_ms) / 1000, load_ms / 1000);
+}
+
 /* Asks a provider who it is, in a worker. */
 static enum status ask(struct planning *planning, struct target *target)
 {
@@ -106,16 +119,17 @@ static enum status ask(struct planning *planning, struct target *target)
     struct worker_process worker;
     enum worker_news      news = WORKER_NOTHING;
     char                  cause[256];
-    int                   load_ms = plan_load_milliseconds(target->provider, target->device);
+    int                   load_ms = plan_load_milliseconds(planning->settings, target->provider, target->device);
     if (worker_start(&worker, planning->settings, target->provider, target->device,
                      plan_worker_memory(planning->settings), planning->err))
         return planning->err->status;
-    int64_t deadline = clock_ms() + load_ms;
-    while (news == WORKER_NOTHING && clock_ms() < deadline) {
+    int64_t started = clock_ms(), told = started;
+    while (news == WORKER_NOTHING && clock_ms() < started + load_ms) {
         struct worker_process *one = &worker;
         news = worker_listen(&worker, &planning->plan->arena, &answer);
         if (news == WORKER_NOTHING)
             worker_wait(&one, 1, 50);
+        tell_waiting(target->provider, started, load_ms, &told);
     }
     if (news == WORKER_MESSAGE && answer.kind == MESSAGE_ABSENT) {
         target->load_verdict = VERDICT_SKIP;

@@ -74,9 +74,10 @@ int plan_open_milliseconds(const struct settings *settings, const struct target 
 /* Bytes of memory a worker of this run may take; 0: no bound. */
 int64_t plan_worker_memory(const struct settings *settings);
 
-/* How long loading a provider may take, in milliseconds: a program may have to import a framework first, and a GPU's
- * driver takes seconds to start where several cards stand in one host. `device` may be NULL. */
-int plan_load_milliseconds(const char *provider, const char *device);
+/* How long loading a provider may take, in milliseconds: what --inactivity says, or else as long as its kind needs. A
+ * program may have to import a framework first, and a GPU's driver takes seconds to start where several cards stand in
+ * one host. `settings` and `device` may be NULL. */
+int plan_load_milliseconds(const struct settings *settings, const char *provider, const char *device);
 
 /* How many workers share host and sim. */
 size_t plan_jobs(const struct settings *settings);

@@ -78,8 +78,9 @@ void runner_begin_row(struct running *running, struct slot *slot, size_t row)
                      running->runner->plan->targets[target].device,
                      plan_worker_memory(running->runner->settings), running->err))
         return;
-    set_deadline(slot, PHASE_LOADING, plan_load_milliseconds(running->runner->plan->targets[target].provider,
-                                                       running->runner->plan->targets[target].device));
+    set_deadline(slot, PHASE_LOADING, plan_load_milliseconds(running->runner->settings,
+                                                             running->runner->plan->targets[target].provider,
+                                                             running->runner->plan->targets[target].device));
 }
 
 static void end_row(struct running *running, struct slot *slot, struct row_result *result)
@@ -269,7 +270,8 @@ static void look_at_the_clock(struct running *running, struct slot *slot)
     else if (slot->phase == PHASE_OPENING)
         snprintf(what, sizeof what, "no end after %d s", plan_open_milliseconds(settings, target) / 1000);
     else if (slot->phase == PHASE_LOADING)
-        snprintf(what, sizeof what, "no end after %d s", plan_load_milliseconds(target->provider, target->device) / 1000);
+        snprintf(what, sizeof what, "no end after %d s",
+                 plan_load_milliseconds(settings, target->provider, target->device) / 1000);
     else
         snprintf(what, sizeof what, "no sign of life for %lld s",
                  (long long)limit_ms(settings->inactivity, PREPARE_SECONDS) / 1000);

@@ -95,7 +95,8 @@ static enum status start(struct trial_session *session, struct error *err)
         return error_no_memory(err);
     if (!worker_start(&session->worker, session->settings, target->provider, target->device,
                       plan_worker_memory(session->settings), err) &&
-        !hear(session, message, plan_load_milliseconds(target->provider, target->device), "while it was loaded", err)) {
+        !hear(session, message, plan_load_milliseconds(session->settings, target->provider, target->device),
+              "while it was loaded", err)) {
         *message = (struct message){.kind = MESSAGE_OPEN, .for_trials = true};
         snprintf(message->text, sizeof message->text, "%s", target->device);
         worker_tell(&session->worker, message);

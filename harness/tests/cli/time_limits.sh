@@ -85,6 +85,15 @@ C
 ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$tests/plugins" -I"$tests/.." -o chatty.so chatty.c || fail "chatty cannot be compiled"
 expect 0 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./chatty.so --db chatty.db
 
+# A program that never ends its first line: it is told of, and waited for as long as was asked.
+begin=$(seconds)
+expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 1 --inactivity 6 --db hello.db \
+    --provider 'process:printf "{\"say\": " >/proc/self/fd/${TOPKCTS_PROTOCOL_FDS#*,}; sleep 100'
+[ $(($(seconds) - begin)) -le 30 ] || fail "a hello that never ends was waited for $(($(seconds) - begin)) s"
+says "waiting for it to load, 5 of at most 6 s"
+[ "$(query hello.db "select count(*) from results where verdict = 'timeout' and reason like '%took more than 6 s%'")" -ge 1 ] ||
+    fail "a hello that never ends is no timeout: $(query hello.db "select verdict, reason from results limit 1")"
+
 for option in --time-limit --case-timeout --inactivity; do
     expect 2 "$TOPKCTS" run --provider reference $option 0
     says "a number from 1"
