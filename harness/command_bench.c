@@ -139,11 +139,18 @@ static void stop(struct bench_books *books, bool kill_it, char *cause, size_t ca
     books->pid = 0;
 }
 
+/* How long the process may say nothing. */
+static int patience_seconds(const struct bench_books *books)
+{
+    if (!books->is_ready)
+        return OPEN_SECONDS;
+    return books->settings->timeout ? (int)books->settings->timeout : MEASUREMENT_SECONDS;
+}
+
 /* The next line; NULL when the process is gone, or silent for too long (*in_time false). */
 static char *next_line(struct bench_books *books, bool *in_time)
 {
-    int seconds = books->is_ready ? (int)(books->settings->timeout ? books->settings->timeout : MEASUREMENT_SECONDS)
-                                  : OPEN_SECONDS;
+    int seconds = patience_seconds(books);
     *in_time = true;
     for (;;) {
         char *end = memchr(books->line, '\n', books->used);
@@ -384,9 +391,11 @@ static enum status take(struct bench_books *books, const char *line, struct erro
 static enum status note_end(struct bench_books *books, bool in_time, const char *cause, struct error *err)
 {
     size_t n = books->answers.n_providers;
+    if (!books->is_ready && in_time)
+        return error_set(err, STATUS_BOOKS, "the process that measures ended before anything was measured: %s", cause);
     if (!books->is_ready)
-        return error_set(err, STATUS_BOOKS, "the process that measures ended before anything was measured: %s",
-                         in_time ? cause : "no sign of life");
+        return error_set(err, STATUS_BOOKS, "the process that measures was not ready after %d s, and said nothing",
+                         patience_seconds(books));
     if (interrupts_so_far() || books->at_cell < 0)
         return STATUS_OK;
     size_t               p = books->at_provider < 0 ? n : (size_t)books->at_provider;
@@ -395,7 +404,8 @@ static enum status note_end(struct bench_books *books, bool in_time, const char 
     if (in_time)
         snprintf(result->reason, sizeof result->reason, "it took the process that measures down: %s", cause);
     else
-        snprintf(result->reason, sizeof result->reason, "no end of a measurement in time (--timeout)");
+        snprintf(result->reason, sizeof result->reason, "no end of a measurement after %d s (--timeout)",
+                 patience_seconds(books));
     struct bench_cell at = bench_grid_cell(&books->grid, (size_t)books->at_cell);
     fprintf(stderr, "bench: %s at %s, %d x %d, topk %d: %s\n", books->answers.names[p <= n ? p : n], at.pattern->name,
             at.batch, at.length, at.topk, result->reason);

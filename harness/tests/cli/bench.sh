@@ -54,7 +54,7 @@ broken() {
 }
 broken crash_on_launch crash 'signal 11'
 broken exit_zero crash 'exit code 0'
-broken hang_in_launch timeout '--timeout'
+broken hang_in_launch timeout 'after 2 s (--timeout)'
 broken launch_fails_sometimes fail 'launch:'
 
 # Who cannot run a cell is left out of it, and that is no failure.
