@@ -2,6 +2,9 @@
 /* A case as JSON and back; see case_json.h. */
 #include "harness/case_json.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- to JSON ------------------------------------------------------------------------------------------------------ */
 
 static json_t *lengths_json(const int32_t *lengths, size_t n)
@@ -56,15 +59,32 @@ static json_t *sweeps_json(const struct family *family)
     return list;
 }
 
+/* A path is bytes, and JSON wants UTF-8: each byte becomes the character of that number. NULL for want of memory. */
+static json_t *path_json(const char *path)
+{
+    size_t         used = 0;
+    unsigned char *characters = path ? malloc(2 * strlen(path) + 1) : NULL;
+    if (!characters)
+        return path ? NULL : json_null();
+    for (const unsigned char *byte = (const unsigned char *)path; *byte; byte++) {
+        if (*byte >= 0x80)
+            characters[used++] = (unsigned char)(0xc0 | *byte >> 6);
+        characters[used++] = *byte < 0x80 ? *byte : (unsigned char)(0x80 | (*byte & 0x3f));
+    }
+    json_t *json = json_stringn((const char *)characters, used);
+    free(characters);
+    return json;
+}
+
 json_t *case_to_json(const struct concrete_case *concrete)
 {
     const struct case_spec *spec = &concrete->spec;
     const struct family    *family = concrete->family;
-    return json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:i, s:o, s:o, s:s?, s:i, s:s?, s:i, s:b, s:o, s:o, s:o}", "name",
+    return json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:i, s:o, s:o, s:o, s:i, s:s?, s:i, s:b, s:o, s:o, s:o}", "name",
                      concrete->name, "family", spec->family, "generator", spec->generator, "seed",
                      (json_int_t)spec->seed, "topk", (int)spec->topk, "page_size", (int)spec->page_size, "batch",
                      (int)spec->batch, "lengths", lengths_json(spec->lengths, spec->n_lengths), "params",
-                     params_json(spec->params, spec->n_params), "captured", spec->captured, "outputs",
+                     params_json(spec->params, spec->n_params), "captured", path_json(spec->captured), "outputs",
                      (int)concrete->outputs, "input_hash", concrete->input_hash, "launches", (int)family->launches,
                      "both_origins", family->both_origins, "promises", promises_json(family), "sweeps",
                      sweeps_json(family), "sequence", sequence_json(family));
@@ -81,6 +101,21 @@ static int32_t number_of(const json_t *object, const char *key)
 static const char *text_of(struct arena *arena, const json_t *json)
 {
     return arena_text(arena, json_string_value(json));
+}
+
+/* The bytes that path_json made characters of. */
+static const char *path_of(struct arena *arena, const json_t *json)
+{
+    char  *path = arena_text(arena, json_string_value(json));
+    size_t used = 0;
+    for (const unsigned char *from = (const unsigned char *)path; from && *from; from++) {
+        bool is_pair = *from >= 0xc2 && from[1];
+        path[used++] = (char)(is_pair ? (from[0] & 3) << 6 | (from[1] & 0x3f) : *from);
+        from += is_pair;
+    }
+    if (path)
+        path[used] = '\0';
+    return path;
 }
 
 static const int32_t *read_lengths(struct arena *arena, const json_t *list, size_t *n)
@@ -170,7 +205,7 @@ const struct concrete_case *case_from_json(const json_t *json, struct arena *are
     *spec = (struct case_spec){
         .family = text_of(arena, json_object_get(json, "family")),
         .generator = text_of(arena, json_object_get(json, "generator")),
-        .captured = text_of(arena, json_object_get(json, "captured")),
+        .captured = path_of(arena, json_object_get(json, "captured")),
         .seed = (uint64_t)json_integer_value(json_object_get(json, "seed")),
         .topk = number_of(json, "topk"),
         .page_size = number_of(json, "page_size"),

@@ -8,6 +8,8 @@
  *      "lengths": [4096, 17], "params": [["distinct", "2"]], "captured": null, "outputs": 0, "input_hash": "..",
  *      "launches": 0, "both_origins": false, "promises": [["nan", ["bits"]]], "sweeps": [[0, 1, 1024, 1]],
  *      "sequence": [{"topk": 0, "page_size": 0, "batch": 0, "lengths": [], "params": []}]}
+ *
+ * `captured` is a path, which may be any bytes: the characters U+0001 to U+00FF stand for bytes of these numbers.
  */
 #ifndef TOPKCTS_CASE_JSON_H
 #define TOPKCTS_CASE_JSON_H

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* Every command takes --registry; those that read none would not notice one that is misspelt. Import may make one. */
@@ -34,6 +35,24 @@ static enum status run_command(const struct command *command, int argc, char **a
     if (check_registries(command->bit, &settings, err))
         return err->status;
     return command->run(&settings, err);
+}
+
+/* What the program needs of the stack, and what it usually gets; in bytes. */
+enum { LEAST_STACK = 1 << 20, USUAL_STACK = 8 << 20 };
+
+/* A stack that may not grow ends in a signal that says nothing. */
+static enum status settle_stack(struct error *err)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= LEAST_STACK)
+        return STATUS_OK;
+    if (stack.rlim_max < LEAST_STACK)
+        return error_set(err, STATUS_BOOKS,
+                         "the stack may grow to %llu KiB only; topkcts needs %d: ulimit -s %d, or no limit",
+                         (unsigned long long)stack.rlim_max / 1024, LEAST_STACK / 1024, USUAL_STACK / 1024);
+    stack.rlim_cur = stack.rlim_max < USUAL_STACK ? stack.rlim_max : USUAL_STACK;
+    setrlimit(RLIMIT_STACK, &stack);
+    return STATUS_OK;
 }
 
 /* A program may be started in odd ways; from here on this one can rely on the usual. */
@@ -66,7 +85,7 @@ int main(int argc, char **argv)
         return STATUS_OK;
     }
     bool                  asks = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
-    const struct command *command = command_find(asks ? "help" : argv[1], &err);
+    const struct command *command = settle_stack(&err) ? NULL : command_find(asks ? "help" : argv[1], &err);
     if (command)
         status = run_command(command, argc - 1, argv + 1, &err);
     if (err.status)

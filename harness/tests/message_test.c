@@ -152,6 +152,24 @@ Test(message, every_case_of_the_registry_arrives_as_it_is)
     registry_clear(&registry);
 }
 
+Test(message, a_path_of_any_bytes_arrives_as_it_is)
+{
+    static struct message      read;
+    const struct family        family = {.id = "f"};
+    const struct concrete_case concrete = {.name = "f/topk=1", .family = &family,
+                                           .spec = {.family = "f", .generator = "captured", .topk = 1, .page_size = 64,
+                                                    .batch = 1, .captured = "/\xff/\x80\xc3\xa4\xbf/\xc0\"\x01 x"}};
+    struct message order = {.kind = MESSAGE_CASE, .concrete = &concrete};
+    struct arena   arena = {0};
+    struct error   err = {0};
+    char          *line = message_write(&order);
+    line[strlen(line) - 1] = '\0';
+    cr_assert_eq(message_read(line, &arena, &read, &err), STATUS_OK, "%s", err.text);
+    cr_expect_str_eq(read.concrete->spec.captured, concrete.spec.captured);
+    free(line);
+    arena_clear(&arena);
+}
+
 /* Every cut of a line, every line with one byte changed, and lines of the right form with wrong types. */
 Test(message, what_is_no_message_does_no_harm)
 {

@@ -35,6 +35,25 @@ ln -s "$TOPKCTS" "link to it"
 mkdir 'ä folder'
 (cd 'ä folder' && "../link to it" run "$case_name" --db 'ö 1.db' >out.txt 2>&1) || fail "a link, an umlaut and a space"
 
+# A stack that may hardly grow: allowed more, or said to be too small; never a signal.
+(ulimit -S -s 64 && exec "$TOPKCTS" run "$case_name" --db stack.db) >out.txt 2>&1 || fail "a soft limit of 64 KiB of stack: $? $(cat out.txt)"
+(ulimit -s 64 && exec "$TOPKCTS" run "$case_name" --db stack.db) >out.txt 2>&1
+[ $? = 3 ] || fail "64 KiB of stack: not 3"
+grep -q "the stack may grow to 64 KiB only; topkcts needs 1024" out.txt || fail "64 KiB of stack: $(cat out.txt)"
+
+# A folder whose name is not UTF-8 around a registry: the path goes to workers as it is.
+bytes=$(printf 'b\377\303\244')
+mkdir -p "$bytes/mine/cases"
+cat >"$bytes/mine/cases/mine.yaml" <<'Y'
+- id: my-ties
+  summary: a family in a folder of bytes
+  fault: tie-break
+  generator: ties
+  matrix: {topk: [7], length: [1025]}
+  suites: {smoke: all}
+Y
+(cd "$bytes" && exec "$TOPKCTS" run my-ties --registry mine --provider reference --db bytes.db) >out.txt 2>&1 || fail "a folder of bytes: $? $(cat out.txt)"
+
 # A named pipe where a file belongs is never waited for.
 mkfifo pipe.so
 expect 2 timeout 20 "$TOPKCTS" run "$case_name" --provider ./pipe.so
