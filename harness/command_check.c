@@ -5,14 +5,28 @@
 
 #include <stdio.h>
 
+/* Reads the registry; of several mistakes every one is told. */
+static enum status load(const struct settings *settings, bool update, struct registry *registry, struct error *err)
+{
+    struct check_result result = {0};
+    struct error        found = {0};
+    if (!project_load_registry(settings, update, registry, &found))
+        return STATUS_OK;
+    if (registry->n_mistakes < 2)
+        return error_set(err, found.status, "%s", found.text);
+    for (size_t i = 0; i < registry->n_mistakes; i++)
+        check_problem(&result, "%s", registry->mistakes[i]);
+    return error_set(err, STATUS_USAGE, "the registry has %zu mistakes, and nothing else was looked at",
+                     result.n_problems);
+}
+
 enum status command_check(const struct settings *settings, struct error *err)
 {
     struct registry     registry = {0}, expanded = {0};
     struct check_result result;
     if (settings->words.n)
         return error_set(err, STATUS_USAGE, "check takes no '%s'; it validates the whole registry", settings->words.items[0]);
-    if (project_load_registry(settings, settings->update, &registry, err) ||
-        (!settings->update && project_load_registry(settings, true, &expanded, err)) ||
+    if (load(settings, settings->update, &registry, err) || (!settings->update && load(settings, true, &expanded, err)) ||
         registry_check(&registry, settings->update ? NULL : &expanded, &result, err))
         goto done;
     if (result.n_problems)

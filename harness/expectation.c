@@ -72,11 +72,14 @@ static enum status read_expectation(struct registry *registry, const struct yaml
 static enum status read_expected_file(struct registry *registry, const char *path, struct error *err)
 {
     struct yaml_node *root;
-    if (yaml_load_list(path, &registry->arena, &root, err))
+    if (registry_list_read(registry, path, false, &root, err))
         return err->status;
-    for (size_t i = 0; i < root->n_items; i++)
-        if (read_expectation(registry, &root->items[i], err))
+    for (size_t i = 0; i < root->n_items; i++) {
+        struct error found = {0};
+        read_expectation(registry, &root->items[i], &found);
+        if (registry_note_mistake(registry, &found, err))
             return err->status;
+    }
     return STATUS_OK;
 }
 
@@ -84,7 +87,7 @@ static enum status read_skips(struct registry *registry, const char *path, struc
 {
     static const char *const keys[] = {"suite", "device", "provider", "reason", "at_most", NULL};
     struct yaml_node        *root;
-    if (yaml_load_list_if_there(path, &registry->arena, &root, err))
+    if (registry_list_read(registry, path, true, &root, err))
         return err->status;
     for (size_t i = 0; i < root->n_items; i++) {
         const struct yaml_node *node = &root->items[i];
@@ -120,8 +123,10 @@ enum status expectations_read(struct registry *registry, const struct registry_r
     if (n < 0 && errno != ENOENT)
         return error_set(err, STATUS_USAGE, "%s: cannot be read: %s", folder, strerror(errno));
     for (int i = 0; i < n; i++) {
+        struct error found = {0};
         if (!err->status)
-            read_expected_file(registry, arena_format(&registry->arena, "%s/%s", folder, entries[i]->d_name), err);
+            read_expected_file(registry, arena_format(&registry->arena, "%s/%s", folder, entries[i]->d_name), &found);
+        registry_note_mistake(registry, &found, err);
         free(entries[i]);
     }
     if (n >= 0)

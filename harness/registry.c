@@ -20,10 +20,9 @@
 
 static const int64_t WEEK_SECONDS = 604800;
 
-/* What loading needs everywhere: the running digest of all files that were read. */
+/* What loading needs everywhere. */
 struct reading {
     struct registry *registry;
-    struct digest    digest;
     struct error    *err;
 };
 
@@ -33,22 +32,41 @@ static bool is_there(const char *path)
     return stat(path, &unused) == 0;
 }
 
-/* Loads one file and adds its bytes to the registry's hash. */
-static enum status load_file(struct reading *reading, const char *path, struct yaml_node **root)
+/* A file's bytes go into the registry's hash. */
+static enum status add_file(struct registry *registry, const char *path, struct error *err)
 {
     char hex[DIGEST_HEX];
-    if (yaml_load(path, &reading->registry->arena, root, reading->err) ||
-        digest_of_file(path, hex, reading->err))
-        return reading->err->status;
-    digest_add(&reading->digest, hex, sizeof hex);
+    if (digest_of_file(path, hex, err))
+        return err->status;
+    digest_add(registry->files, hex, sizeof hex);
     return STATUS_OK;
 }
 
-static enum status load_list(struct reading *reading, const char *path, struct yaml_node **root)
+enum status registry_file_read(struct registry *registry, const char *path, struct yaml_node **root, struct error *err)
 {
-    if (load_file(reading, path, root) || yaml_check_kind(*root, YAML_LIST, "the file", reading->err))
-        return reading->err->status;
-    return STATUS_OK;
+    return yaml_load(path, &registry->arena, root, err) ? err->status : add_file(registry, path, err);
+}
+
+enum status registry_list_read(struct registry *registry, const char *path, bool optional, struct yaml_node **list,
+                               struct error *err)
+{
+    struct stat unused;
+    if (optional && stat(path, &unused) != 0 && errno == ENOENT) {
+        *list = arena_alloc(&registry->arena, sizeof **list);
+        **list = (struct yaml_node){.kind = YAML_LIST, .file = path, .line = 1};
+        return STATUS_OK;
+    }
+    return registry_file_read(registry, path, list, err) ? err->status
+                                                         : yaml_check_kind(*list, YAML_LIST, "the file", err);
+}
+
+enum status registry_note_mistake(struct registry *registry, const struct error *found, struct error *err)
+{
+    if (found->status != STATUS_USAGE)
+        return found->status ? error_set(err, found->status, "%s", found->text) : STATUS_OK;
+    registry->mistakes = arena_grow(&registry->arena, registry->mistakes, registry->n_mistakes, sizeof *registry->mistakes);
+    registry->mistakes[registry->n_mistakes++] = arena_text(&registry->arena, found->text);
+    return err->status;
 }
 
 static enum status read_faults(struct reading *reading, const char *path)
@@ -56,7 +74,7 @@ static enum status read_faults(struct reading *reading, const char *path)
     static const char *const keys[] = {"id", "summary", "means", NULL};
     struct registry         *registry = reading->registry;
     struct yaml_node        *root;
-    if (load_list(reading, path, &root))
+    if (registry_list_read(registry, path, false, &root, reading->err))
         return reading->err->status;
     for (size_t i = 0; i < root->n_items; i++) {
         struct fault_kind fault;
@@ -111,7 +129,7 @@ static enum status read_suite(struct reading *reading, const struct registry_roo
 static enum status read_suites(struct reading *reading, const struct registry_root *root, const char *path)
 {
     struct yaml_node *list;
-    if (load_list(reading, path, &list))
+    if (registry_list_read(reading->registry, path, false, &list, reading->err))
         return reading->err->status;
     for (size_t i = 0; i < list->n_items; i++)
         if (read_suite(reading, root, &list->items[i]))
@@ -139,15 +157,18 @@ static bool is_family_file(const char *name)
 static enum status read_family_file(struct reading *reading, const struct registry_root *root, const char *path)
 {
     struct yaml_node *node;
-    if (load_file(reading, path, &node))
+    if (registry_file_read(reading->registry, path, &node, reading->err))
         return reading->err->status;
     if (node->kind != YAML_LIST)
         return family_read(reading->registry, root, node, reading->err);
     if (node->n_items == 0)
         return yaml_error(node, reading->err, "lists no family; a file in the registry has one at least");
-    for (size_t i = 0; i < node->n_items; i++)
-        if (family_read(reading->registry, root, &node->items[i], reading->err))
+    for (size_t i = 0; i < node->n_items; i++) {
+        struct error found = {0};
+        family_read(reading->registry, root, &node->items[i], &found);
+        if (registry_note_mistake(reading->registry, &found, reading->err))
             return reading->err->status;
+    }
     return STATUS_OK;
 }
 
@@ -157,19 +178,22 @@ static enum status read_families(struct reading *reading, const struct registry_
     struct registry *registry = reading->registry;
     const char      *folder = arena_format(&registry->arena, "%s/cases", root->folder);
     struct dirent  **entries;
-    size_t           before = registry->n_families;
+    size_t           before = registry->n_families, mistakes_before = registry->n_mistakes;
     if (!is_there(folder))
         folder = root->folder;
     int n = scandir(folder, &entries, is_yaml, alphasort);
     if (n < 0)
         return error_set(reading->err, STATUS_USAGE, "%s: no registry there: %s", root->folder, strerror(errno));
     for (int i = 0; i < n; i++) {
+        struct error   found = {0};
+        struct reading of_file = {registry, &found};
         if (!reading->err->status && is_family_file(entries[i]->d_name))
-            read_family_file(reading, root, arena_format(&registry->arena, "%s/%s", folder, entries[i]->d_name));
+            read_family_file(&of_file, root, arena_format(&registry->arena, "%s/%s", folder, entries[i]->d_name));
+        registry_note_mistake(registry, &found, reading->err);
         free(entries[i]);
     }
     free(entries);
-    if (!reading->err->status && registry->n_families == before)
+    if (!reading->err->status && registry->n_families == before && registry->n_mistakes == mistakes_before)
         error_set(reading->err, STATUS_USAGE, "%s: no case families there; a registry has them as cases/*.yaml",
                   root->folder);
     return reading->err->status;
@@ -197,7 +221,6 @@ static enum status read_root(struct reading *reading, struct registry_root *root
     const char      *suites = arena_format(&registry->arena, "%s/suites.yaml", root->folder);
     const char      *hashes = arena_format(&registry->arena, "%s/hashes.txt", root->folder);
     bool             first = root == registry->roots;
-    char             hex[DIGEST_HEX];
     struct stat      status;
     if (stat(root->folder, &status) != 0 || !S_ISDIR(status.st_mode))
         return error_set(reading->err, STATUS_USAGE, "%s: no registry folder there", root->folder);
@@ -206,25 +229,29 @@ static enum status read_root(struct reading *reading, struct registry_root *root
     if ((first || is_there(suites)) && read_suites(reading, root, suites))
         return reading->err->status;
     root->has_hashes = is_there(hashes);
-    if (root->has_hashes && !update) {
-        if (digest_of_file(hashes, hex, reading->err))
-            return reading->err->status;
-        digest_add(&reading->digest, hex, sizeof hex);
-    }
-    if (read_families(reading, root) || expectations_read(registry, root, reading->err) ||
-        fleet_read(registry, root, reading->err) || guards_read(registry, root, reading->err) ||
-        cases_read(registry, root, update, reading->err))
+    if (root->has_hashes && !update && add_file(registry, hashes, reading->err))
         return reading->err->status;
-    return STATUS_OK;
+    enum status (*const parts[])(struct registry *, const struct registry_root *, struct error *) = {
+        expectations_read, fleet_read, guards_read};
+    if (read_families(reading, root))
+        return reading->err->status;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct error found = {0};
+        parts[i](registry, root, &found);
+        if (registry_note_mistake(registry, &found, reading->err))
+            return reading->err->status;
+    }
+    return registry->n_mistakes ? STATUS_OK : cases_read(registry, root, update, reading->err);
 }
 
 enum status registry_load(struct registry *registry, const char *const *folders, size_t n_folders, bool update,
                           struct error *err)
 {
-    struct reading reading = {.registry = registry, .err = err};
+    struct digest  files;
     char           hex[DIGEST_HEX];
     memset(registry, 0, sizeof *registry);
-    digest_begin(&reading.digest);
+    digest_begin(&files);
+    registry->files = &files;
     registry->roots = arena_alloc(&registry->arena, (n_folders + 1) * sizeof *registry->roots);
     registry->n_roots = n_folders;
     for (size_t i = 0; i < n_folders; i++) {
@@ -232,12 +259,22 @@ enum status registry_load(struct registry *registry, const char *const *folders,
         registry->roots[i].folder = arena_text(&registry->arena, folders[i]);
         registry->roots[i].captured = arena_format(&registry->arena, i ? "%s/captured" : "%s/../cases/captured",
                                                    realpath(folders[i], absolute) ? absolute : folders[i]);
-        if (read_root(&reading, &registry->roots[i], update))
-            return err->status;
+        struct error   found = {0};
+        struct reading reading = {registry, &found};
+        if (read_root(&reading, &registry->roots[i], update)) {
+            registry_note_mistake(registry, &found, err);
+            break; /* the next folder's would only be consequences */
+        }
     }
-    digest_end(&reading.digest, hex);
+    if (registry->n_mistakes == 1)
+        error_set(err, STATUS_USAGE, "%s", registry->mistakes[0]);
+    else if (registry->n_mistakes)
+        error_set(err, STATUS_USAGE, "%s; this is the first of %zu mistakes, topkcts check lists them",
+                  registry->mistakes[0], registry->n_mistakes);
+    registry->files = NULL;
+    digest_end(&files, hex);
     registry->hash = arena_text(&registry->arena, hex);
-    return STATUS_OK;
+    return err->status;
 }
 
 void registry_clear(struct registry *registry)

@@ -197,6 +197,8 @@ struct guard {
     int                line;
 };
 
+struct digest;
+
 struct registry {
     struct arena           arena;
     struct registry_root  *roots;
@@ -217,13 +219,17 @@ struct registry {
     size_t                 n_duties;
     struct guard          *guards;
     size_t                 n_guards;
-    const char            *hash;  /* 32 hex digits over every file that was read */
+    const char            *hash;  /* 32 hex digits over every file that was read, expectations and bounds included */
+    struct digest         *files; /* while it is read: the digest of those so far */
+    const char           **mistakes; /* what is wrong with it */
+    size_t                 n_mistakes;
     const char           **notes; /* things worth saying that are no errors: no hashes.txt, a stale line in it */
     size_t                 n_notes;
 };
 
 /* Reads the folders. With `update` the case lists are expanded anew around what hashes.txt lists. STATUS_USAGE with
- * file, line, key and accepted values on the first mistake. The registry must be cleared in either case. */
+ * file, line, key and accepted values of the first mistake; `mistakes` then has one of every family, expectation and
+ * other file, for `check` to list. The registry must be cleared in either case. */
 enum status registry_load(struct registry *registry, const char *const *folders, size_t n_folders, bool update,
                           struct error *err);
 void        registry_clear(struct registry *registry);
@@ -284,8 +290,19 @@ enum status registry_guard(const struct registry *registry, const char *id, cons
 size_t case_params_replaced(const struct case_param *params, size_t n, const struct case_param *others, size_t n_others,
                             struct case_param *out);
 
-/* Reads one family from its map. */
+/* Reads a file of the registry, which its hash then covers. */
 struct yaml_node;
+enum status registry_file_read(struct registry *registry, const char *path, struct yaml_node **root, struct error *err);
+
+/* The same for one that is a list; with `optional` one that is not there is an empty list. */
+enum status registry_list_read(struct registry *registry, const char *path, bool optional, struct yaml_node **list,
+                               struct error *err);
+
+/* Takes what reading one part came to: a mistake is noted, so that the other parts are looked at too; anything else
+ * that went wrong is the error. Returns err->status. */
+enum status registry_note_mistake(struct registry *registry, const struct error *found, struct error *err);
+
+/* Reads one family from its map. */
 enum status family_read(struct registry *registry, const struct registry_root *root, const struct yaml_node *node,
                         struct error *err);
 

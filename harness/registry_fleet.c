@@ -37,7 +37,7 @@ enum status fleet_read(struct registry *registry, const struct registry_root *ro
 {
     const char       *path = arena_format(&registry->arena, "%s/fleet.yaml", root->folder);
     struct yaml_node *list;
-    if (yaml_load_list_if_there(path, &registry->arena, &list, err))
+    if (registry_list_read(registry, path, true, &list, err))
         return err->status;
     for (size_t i = 0; i < list->n_items; i++)
         if (read_duty(registry, &list->items[i], err))

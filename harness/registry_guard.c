@@ -98,7 +98,7 @@ enum status guards_read(struct registry *registry, const struct registry_root *r
 {
     const char       *path = arena_format(&registry->arena, "%s/guards.yaml", root->folder);
     struct yaml_node *list;
-    if (yaml_load_list_if_there(path, &registry->arena, &list, err))
+    if (registry_list_read(registry, path, true, &list, err))
         return err->status;
     for (size_t i = 0; i < list->n_items; i++)
         if (read_guard(registry, &list->items[i], err))

@@ -230,16 +230,6 @@ enum status yaml_load_list(const char *path, struct arena *arena, struct yaml_no
     return yaml_load(path, arena, list, err) ? err->status : yaml_check_kind(*list, YAML_LIST, "the file", err);
 }
 
-enum status yaml_load_list_if_there(const char *path, struct arena *arena, struct yaml_node **list, struct error *err)
-{
-    struct stat unused;
-    if (stat(path, &unused) == 0 || errno != ENOENT)
-        return yaml_load_list(path, arena, list, err);
-    *list = arena_alloc(arena, sizeof **list);
-    **list = (struct yaml_node){.kind = YAML_LIST, .file = arena_text(arena, path), .line = 1};
-    return STATUS_OK;
-}
-
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
 {
     for (size_t i = 0; i < map->n_items; i++)

@@ -35,9 +35,6 @@ enum status yaml_load(const char *path, struct arena *arena, struct yaml_node **
 /* The same for a file that is a list; STATUS_USAGE for any other. */
 enum status yaml_load_list(const char *path, struct arena *arena, struct yaml_node **list, struct error *err);
 
-/* The same for one that may be left out, which is then an empty list. */
-enum status yaml_load_list_if_there(const char *path, struct arena *arena, struct yaml_node **list, struct error *err);
-
 /* Fails at the node: "file:line: key: message". */
 enum status yaml_error(const struct yaml_node *node, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -67,6 +67,24 @@ edit 's/  suites:/  sweep: [{axis: page_size, from: 1, to: 8}]\n  suites:/'; mis
 edit 's/  suites:/  sweep: [{axis: topk, from: 9, to: 8}]\n  suites:/'; mistake 11 "9"
 edit 's/  suites:/  sweep: [{axis: topk, from: 9}]\n  suites:/'; mistake 11 "to"
 edit 's/  suites:/  sweep: 5\n  suites:/';  mistake 11 "sweep"
+# Several at once: every one is named, of one file and of others.
+good
+cp mine/cases/mine.yaml mine/cases/third.yaml
+sed -i 's/my-ties/third-ties/; s/distinct: 2/distinct: two/' mine/cases/third.yaml
+{ sed 's/my-ties/first-ties/; s/tie-break/tie-brake/' mine/cases/mine.yaml
+  sed 's/my-ties/second-ties/; s/topk: \[1, 512\]/topk: [x]/' mine/cases/mine.yaml; } >mine/cases/two.yaml
+mkdir mine/expected
+printf -- '- {case: a}\n- {case: b}\n' >mine/expected/some.yaml
+printf -- '- {device_id: x}\n' >mine/fleet.yaml
+expect 2 "$TOPKCTS" check --registry mine
+for place in cases/two.yaml:3 cases/two.yaml:18 cases/third.yaml:5 expected/some.yaml:1 expected/some.yaml:2 fleet.yaml:1; do
+    says "error: mine/$place"
+done
+says "the registry has 6 mistakes"
+expect 2 "$TOPKCTS" list --registry mine
+says "mine/cases/third.yaml:5"
+says "this is the first of 6 mistakes, topkcts check lists them"
+rm -r mine/expected mine/fleet.yaml mine/cases/two.yaml mine/cases/third.yaml
 printf '' | write;                          mistake 1 "empty"
 printf '[]' | write;                        mistake 1 "no family"
 printf -- '- id: x\n  summary: [' | write;  mistake 3 "not YAML"

@@ -60,6 +60,23 @@ run=$(sql "select run from runs where label = 'registry'")
 echo '# another line' >>private/cases/private.yaml
 expect 2 "the registry changed since" "$TOPKCTS" run --resume "$run" --db r.db
 
+sed -i '$d' private/cases/private.yaml
+
+# So does one in which an expectation, or a bound on skips, was written or edited meanwhile: rows before and after the
+# kill would be held to different ones.
+expect 137 cases "$TOPKCTS" run --suite smoke --provider ./mine.so --jobs 1 --db r.db --label expected --registry private
+run=$(sql "select run from runs where label = 'expected'")
+mkdir private/expected
+cat >private/expected/mine.yaml <<Y
+- {case: 'private-ties/*', device_id: '*', provider: kills_runner, verdict: fail, reason: somebody says so, issue: none, expires: 2999-01-01}
+Y
+expect 2 "the registry changed since" "$TOPKCTS" run --resume "$run" --db r.db
+rm -r private/expected
+echo "- {suite: smoke, device: host, provider: '*', reason: '*', at_most: 3}" >private/skips.yaml
+expect 2 "the registry changed since" "$TOPKCTS" run --resume "$run" --db r.db
+rm private/skips.yaml
+expect 137 "" "$TOPKCTS" run --resume "$run" --db r.db
+
 # Mistakes.
 expect 2 "has no such run.*$run" "$TOPKCTS" run --resume nonsense --db r.db
 expect 3 "no such file" "$TOPKCTS" run --resume nonsense --db nowhere.db
@@ -85,4 +102,25 @@ sql "update run set ended_at = null, exit_code = null where run = '$run'; delete
 expect 1 "flaky" "$TOPKCTS" run --resume "$run" --db r.db
 [ "$(sql "select group_concat(verdict) from (select verdict from plan where run = '$run' and case_name = (select case_name from plan where run = '$run' and attempt = 3) order by attempt)")" = fail,fail,flaky ] ||
     fail "the retry was not made: $(sql "select attempt, verdict from plan where run = '$run' and verdict <> 'pass'")"
+# Attempts that disagreed before the runner was killed still do: the last one is flaky though it is like the first.
+case=$("$TOPKCTS" list boundary-ties | head -n 1)
+expect 1 "not ok" "$TOPKCTS" run "$case" --jobs 1 --provider faulty/tie-highest --retry 2 --db r.db --label disagree
+run=$(sql "select run from runs where label = 'disagree'")
+[ "$(sql "select group_concat(verdict) from plan where run = '$run'")" = fail,fail,fail ] || fail "not three failures: $(sql "select verdict from plan where run = '$run'")"
+sql "update run set ended_at = null, exit_code = null where run = '$run'; delete from latest_result;
+    update result set verdict = 3 where attempt = 2 and id in (select result from plan where run = '$run');
+    delete from result where attempt = 3 and id in (select result from plan where run = '$run')"
+expect 1 "flaky" "$TOPKCTS" run --resume "$run" --db r.db
+[ "$(sql "select group_concat(verdict) from (select verdict from plan where run = '$run' order by attempt)")" = fail,timeout,flaky ] ||
+    fail "attempts that disagree are forgotten: $(sql "select attempt, verdict from plan where run = '$run'")"
+
+# So are time-outs: a provider that was given up after three is given up.
+expect 1 "not ok" "$TOPKCTS" run 'row-lengths' --jobs 1 --provider "$plugins/hang_in_launch.so" --timeout 1 --db r.db --label hangs
+run=$(sql "select run from runs where label = 'hangs'")
+hung="select count(*) from plan where run = '$run' and verdict = 'timeout'"
+[ "$(sql "$hung")" = 3 ] || fail "not three time-outs before the resume"
+sql "update run set ended_at = null, exit_code = null where run = '$run'"
+expect 1 "not ok" "$TOPKCTS" run --resume "$run" --db r.db
+[ "$(sql "$hung")" = 3 ] || fail "time-outs from before are forgotten: $(sql "$hung") in all"
+[ "$(sql "select count(*) from plan where run = '$run' and verdict = 'notrun' and reason like 'gave up after 3 timeouts%'")" -ge 1 ] || fail "it was not given up"
 echo "resume keeps its rules"
