@@ -280,15 +280,19 @@ static bool follow_plan(struct judging *judging, int32_t repeats)
     return true;
 }
 
-/* A launch on gigabytes takes seconds to lay out and check: there the device's number is brought down to 3. */
-static int32_t default_repeats(const struct device *device, const struct case_spec *spec)
+int32_t judge_repeats(const struct device *device, const struct concrete_case *concrete, int32_t asked)
 {
     enum { FEW = 3 };
-    int64_t longest = 0;
+    const struct case_spec *spec = &concrete->spec;
+    int32_t                 repeats = device->default_repeats;
+    int64_t                 longest = 0;
     for (size_t i = 0; i < spec->n_lengths; i++)
         longest = spec->lengths[i] > longest ? spec->lengths[i] : longest;
-    bool is_large = longest * spec->batch > INT64_C(1) << 28;
-    return is_large && device->default_repeats > FEW ? FEW : device->default_repeats;
+    if (repeats > FEW && longest * spec->batch > INT64_C(1) << 28)
+        repeats = FEW;
+    if (repeats < asked)
+        repeats = asked;
+    return repeats < concrete->family->launches ? concrete->family->launches : repeats;
 }
 
 void judge_case(struct launch_bench *bench, const struct concrete_case *concrete, int32_t repeats,
@@ -302,10 +306,7 @@ void judge_case(struct launch_bench *bench, const struct concrete_case *concrete
     judgement->promised = registry_case_level(concrete, &bench->provider->claims);
     bench->with_pages = concrete->outputs != OUTPUTS_RAW;
     bench->with_raw = concrete->outputs != OUTPUTS_PAGE;
-    if (repeats < default_repeats(bench->device, &concrete->spec))
-        repeats = default_repeats(bench->device, &concrete->spec);
-    if (repeats < concrete->family->launches)
-        repeats = concrete->family->launches;
+    repeats = judge_repeats(bench->device, concrete, repeats);
     make_problem(&judging);
     if (!judging.error.status)
         make_steps(&judging);

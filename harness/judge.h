@@ -47,6 +47,10 @@ struct judgement {
     struct kernel_time    time; /* of launches; no samples where it is not measured */
 };
 
+/* How many launches the repeat check makes: the device's number, or what was asked for or the family wants where that is
+ * more. A launch on gigabytes takes seconds to lay out and check: there the device's number is brought down to 3. */
+int32_t judge_repeats(const struct device *device, const struct concrete_case *concrete, int32_t asked);
+
 /* Judges one case on the bench. `repeats`: at least so many launches of the repeat check; the device's and the
  * family's own numbers are used where they are larger. STATUS_BOOKS never comes out of this: what the machine or this suite is to blame
  * for is a judgement of `error`. */

@@ -38,6 +38,7 @@ enum spoil {
     SPOIL_STALE_ROW,
     SPOIL_WRITE_FAR_BEHIND,
     SPOIL_LAST_ROW_ALONE,
+    SPOIL_AT_END,
     SPOIL_TWIN_ROWS,
     SPOIL_TOPK_23,
     SPOIL_TOPK_40,
@@ -47,6 +48,7 @@ enum spoil {
 
 static enum spoil spoil;
 static int        launches;
+static int32_t    family_launches; /* that the family of the case asks for */
 static float      last_row[4096]; /* of the first launch */
 static int32_t    stale[4096];
 
@@ -158,6 +160,10 @@ static void spoil_row_zero(const struct topk_problem *p)
         if (p->batch == 1 && is_row(p, 0, last_row))
             swap(p->raw_indices, 0, 1), swap(p->page_indices, 0, 1);
         break;
+    case SPOIL_AT_END: /* behind the last row there is no memory */
+        if ((uintptr_t)(p->scores + p->batch * p->score_stride) % 4096 == 0)
+            swap(p->raw_indices, 0, 1), swap(p->page_indices, 0, 1);
+        break;
     case SPOIL_TWIN_ROWS:
         if (p->batch > 1 && is_row(p, 1, p->scores))
             swap(p->raw_indices, 0, 1), swap(p->page_indices, 0, 1);
@@ -221,7 +227,8 @@ static struct judgement judge_spoilt(enum spoil how, enum topk_level promise, en
     static const struct case_param params[] = {{"boundary", "inside-plateau"}, {"distinct", "2"}};
     const int32_t           lengths[] = {length};
     struct sweep            sweeps[] = {{AXIS_TOPK, 1, 40, 1}, {AXIS_LENGTH, 70, 80, 1}, {AXIS_BATCH, 1, 9, 2}};
-    struct family           family = {.id = "judge-test", .generator = "ties", .sweeps = sweeps};
+    struct family           family = {.id = "judge-test", .generator = "ties", .sweeps = sweeps,
+                                       .launches = family_launches};
     struct concrete_case    concrete = {.name = "judge-test/one",
                                         .family = &family,
                                         .outputs = OUTPUTS_PAGE_RAW,
@@ -278,6 +285,42 @@ Test(judge, an_unspoilt_answer_is_canonical)
     }
 }
 
+/* The device's number, three on gigabytes, and whatever more a person or the family asks for. */
+Test(judge, the_number_of_repeats)
+{
+    const int32_t        long_row[] = {1 << 28}, longer_row[] = {(1 << 28) + 1}, rows[] = {1, 1 << 20, 7};
+    struct family        family = {.id = "f"};
+    struct concrete_case large = {.family = &family, .spec = {.batch = 1, .lengths = longer_row, .n_lengths = 1}},
+                         small = {.family = &family, .spec = {.batch = 1, .lengths = long_row, .n_lengths = 1}},
+                         wide = {.family = &family, .spec = {.batch = 257, .lengths = rows, .n_lengths = 3}};
+    const struct device gpu = {.default_repeats = 10}, host = {.default_repeats = 3}, quick = {.default_repeats = 2};
+    cr_expect_eq(judge_repeats(&gpu, &small, 0), 10);
+    cr_expect_eq(judge_repeats(&gpu, &large, 0), 3);
+    cr_expect_eq(judge_repeats(&gpu, &wide, 0), 3, "the batch counts");
+    cr_expect_eq(judge_repeats(&host, &large, 0), 3);
+    cr_expect_eq(judge_repeats(&quick, &large, 0), 2, "never more for being large");
+    cr_expect_eq(judge_repeats(&gpu, &small, 9), 10);
+    cr_expect_eq(judge_repeats(&gpu, &small, 11), 11);
+    cr_expect_eq(judge_repeats(&gpu, &large, 4), 4);
+    family.launches = 200;
+    cr_expect_eq(judge_repeats(&gpu, &small, 11), 200);
+    cr_expect_eq(judge_repeats(&gpu, &large, 0), 200);
+    cr_expect_eq(judge_repeats(&gpu, &small, 300), 300);
+}
+
+Test(judge, a_family_is_launched_as_often_as_it_asks)
+{
+    int before = 0;
+    judge_spoilt(SPOIL_NOTHING, TOPK_LEVEL_CANONICAL, TOPK_TIE_LOWEST, 101, 3);
+    before = launches;
+    family_launches = 40;
+    struct judgement judgement = judge_spoilt(SPOIL_NOTHING, TOPK_LEVEL_CANONICAL, TOPK_TIE_LOWEST, 101, 3);
+    family_launches = 0;
+    cr_expect_eq(judgement.verdict, VERDICT_PASS, "%s", judgement.reason);
+    cr_expect_eq(judgement.repeats, 40);
+    cr_expect_eq(launches, before + 37, "3 launches became 40, but %d were %d", before, launches);
+}
+
 Test(judge, unsafe_answers_reach_no_level)
 {
     expect_level(SPOIL_RETURN_ERROR, TOPK_LEVEL_NONE, "launch returned 5: it broke");
@@ -320,6 +363,7 @@ Test(judge, unrepeatable_answers_stop_at_their_level)
     expect_level(SPOIL_BY_NEIGHBOUR, TOPK_LEVEL_REPEATABLE, "alone");
     expect_level(SPOIL_BY_BASE, TOPK_LEVEL_REPEATABLE, "base");
     expect_level(SPOIL_LAST_ROW_ALONE, TOPK_LEVEL_REPEATABLE, "the last row alone");
+    expect_level(SPOIL_AT_END, TOPK_LEVEL_REPEATABLE, "inputs at the end of memory");
     expect_level(SPOIL_TWIN_ROWS, TOPK_LEVEL_REPEATABLE, "every second row replaced by the first");
     expect_level(SPOIL_REVERSED_ORDER, TOPK_LEVEL_INVARIANT, "not ascending");
 }
