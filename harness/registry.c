@@ -214,6 +214,15 @@ bool registry_folder_is_empty(const char *folder)
     return found == 0;
 }
 
+/* A part that the others do not refer to: a mistake in it keeps nobody from looking at them. */
+static enum status read_part(struct reading *reading, const struct registry_root *root,
+                             enum status (*read)(struct registry *, const struct registry_root *, struct error *))
+{
+    struct error found = {0};
+    read(reading->registry, root, &found);
+    return registry_note_mistake(reading->registry, &found, reading->err);
+}
+
 static enum status read_root(struct reading *reading, struct registry_root *root, bool update)
 {
     struct registry *registry = reading->registry;
@@ -231,27 +240,21 @@ static enum status read_root(struct reading *reading, struct registry_root *root
     root->has_hashes = is_there(hashes);
     if (root->has_hashes && !update && add_file(registry, hashes, reading->err))
         return reading->err->status;
-    enum status (*const parts[])(struct registry *, const struct registry_root *, struct error *) = {
-        expectations_read, fleet_read, guards_read};
-    if (read_families(reading, root))
+    if (read_families(reading, root) || read_part(reading, root, expectations_read) ||
+        read_part(reading, root, fleet_read) || read_part(reading, root, guards_read))
         return reading->err->status;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        struct error found = {0};
-        parts[i](registry, root, &found);
-        if (registry_note_mistake(registry, &found, reading->err))
-            return reading->err->status;
-    }
     return registry->n_mistakes ? STATUS_OK : cases_read(registry, root, update, reading->err);
 }
 
 enum status registry_load(struct registry *registry, const char *const *folders, size_t n_folders, bool update,
                           struct error *err)
 {
-    struct digest  files;
-    char           hex[DIGEST_HEX];
+    char hex[DIGEST_HEX];
     memset(registry, 0, sizeof *registry);
-    digest_begin(&files);
-    registry->files = &files;
+    registry->files = aligned_alloc(_Alignof(struct digest), sizeof *registry->files);
+    if (!registry->files)
+        return error_no_memory(err);
+    digest_begin(registry->files);
     registry->roots = arena_alloc(&registry->arena, (n_folders + 1) * sizeof *registry->roots);
     registry->n_roots = n_folders;
     for (size_t i = 0; i < n_folders; i++) {
@@ -271,8 +274,9 @@ enum status registry_load(struct registry *registry, const char *const *folders,
     else if (registry->n_mistakes)
         error_set(err, STATUS_USAGE, "%s; this is the first of %zu mistakes, topkcts check lists them",
                   registry->mistakes[0], registry->n_mistakes);
+    digest_end(registry->files, hex);
+    free(registry->files);
     registry->files = NULL;
-    digest_end(&files, hex);
     registry->hash = arena_text(&registry->arena, hex);
     return err->status;
 }
