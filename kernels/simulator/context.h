@@ -3,9 +3,9 @@
  * A suspended stack and the switch to it. Knows nothing of threads.
  *
  * On x86-64 a switch saves what a call keeps and the stack pointer, no more. Boost.Context, which serves other
- * processors, also saves and loads the floating-point control words: loading them waits for all that came before, and
- * took a fifth of a run on the simulator. No simulated thread changes them, and what a provider does to them is put
- * back after each call (harness/provider_call.c).
+ * processors, also saves and loads the floating-point control words, and loading them waits for all that came before. No
+ * simulated thread changes them, and what a provider does to them is put back after each call
+ * (harness/provider_call.c).
  */
 #ifndef TOPKCTS_SIMULATOR_CONTEXT_H
 #define TOPKCTS_SIMULATOR_CONTEXT_H
