@@ -32,7 +32,8 @@ Q := $(if $(V),,@)
 
 BUILD_PACKAGES := gcc g++ pkg-config libsqlite3-dev libyaml-dev libxxhash-dev libgit2-dev libjansson-dev \
                   libzstd-dev libzip-dev libxml2-dev libboost-context-dev libdw-dev sqlite3
-TEST_PACKAGES := libcriterion-dev python3 python3-numpy python3-torch python3-jinja2 python3-plotly slurmctld slurmd slurm-client munge
+TEST_PACKAGES := libcriterion-dev python3 python3-numpy python3-torch python3-jinja2 python3-plotly slurmctld slurmd slurm-client munge \
+                 procps python3-pip
 REPORT_PACKAGES := python3-jinja2 python3-plotly python3-numpy python3-selenium chromium chromium-driver
 LINT_PACKAGES := clang clang-tidy cppcheck libclang-rt-14-dev
 LIBRARIES := sqlite3 yaml-0.1 libxxhash libgit2 jansson libzstd libzip libxml-2.0 libdw libelf

@@ -104,7 +104,7 @@ expect 3 "$TOPKCTS" run ragged-rows --provider reference --db none.db --junit /n
 [ ! -e none.db ] || fail "it ran, although its JUnit file cannot be written"
 # A name is a name, no URI; what is no regular file is never replaced by one.
 expect 0 "$TOPKCTS" run ragged-rows --provider reference --db o.db --junit 'a%41 file:.xml' --label "$(printf 'a\357\277\277b')"
-xmllint --noout 'a%41 file:.xml' 2>/dev/null || python3 -c "import sys, xml.dom.minidom; xml.dom.minidom.parse('a%41 file:.xml')" || fail "no XML"
+python3 -c "import sys, xml.dom.minidom; xml.dom.minidom.parse('a%41 file:.xml')" || fail "no XML"
 mkfifo pipe.xml
 cat pipe.xml >read.xml &
 expect 0 "$TOPKCTS" run ragged-rows --provider reference --db o.db --junit pipe.xml
