@@ -62,8 +62,8 @@ const struct topk_provider *topk_provider_entry(void) { return &provider; }
 C
 tests=$(dirname "$0")/..
 ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$tests/plugins" -I"$tests/.." -o silent.so silent.c || fail "silent cannot be compiled"
-expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./silent.so --inactivity 1 --db silent.db
-[ "$(query silent.db "select count(*) from results where verdict = 'timeout' and reason like '%no sign of life for 1 s%'")" = 3 ] || fail "silence has no limit"
+expect 1 "$TOPKCTS" run 'ragged-rows' --jobs 1 --provider ./silent.so --inactivity 3 --db silent.db
+[ "$(query silent.db "select count(*) from results where verdict = 'timeout' and reason like '%no sign of life for 3 s%'")" = 3 ] || fail "silence has no limit"
 
 # Chatter while it is loaded is no time that passes.
 cat >chatty.c <<'C'
