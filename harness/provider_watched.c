@@ -215,8 +215,10 @@ static bool find_function(const char *symbol, void *function, struct error *err)
     if (address)
         memcpy(function, &address, sizeof address);
     else
-        error_set(err, STATUS_FAIL, "the source defines no kernel named %s with C linkage: extern \"C\" __global__ void %s(...)",
-                  symbol, symbol);
+        error_set(err, STATUS_FAIL, "the source defines no kernel named %s with C linkage: extern \"C\" __global__ void %s(const float *scores, "
+                  "const int32_t *seq_lens, const int32_t *page_table, int32_t *page_indices, int32_t *raw_indices, "
+                  "int64_t score_stride, int64_t page_table_stride, int32_t topk, int32_t page_size, void *workspace); "
+                  "kernels/plugin/kernel.hip is one to copy", symbol, symbol);
     return address != NULL;
 }
 

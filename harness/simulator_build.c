@@ -231,14 +231,29 @@ static bool is_machine_to_blame(const char *log)
     return found;
 }
 
+/* Whether a compiler's output quotes a line that launches a kernel in the way that is no C++. */
+static bool is_launch_quoted(const char *log)
+{
+    char  line[512];
+    bool  found = false;
+    FILE *file = fopen(log, "r");
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strstr(line, "<<<") != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
 /* A compiler that ended with `status`, not 0: who is to blame, and the message of `log` in build->text. */
 static enum simulator_build_result blame(struct build *build, int status, const char *log, const char *what)
 {
     char message[MESSAGE_BYTES];
     bool machine = status < 0 || is_machine_to_blame(log);
     read_message(log, message, sizeof message);
-    set_text(build, "%s %s the source: %s", build->compiler, machine ? "cannot work, and did not build" : what,
-             message[0] ? message : "it did not end by itself");
+    set_text(build, "%s %s the source: %s%s", build->compiler, machine ? "cannot work, and did not build" : what,
+             message[0] ? message : "it did not end by itself",
+             is_launch_quoted(log) ? "; the simulator has no kernel<<<...>>>: launch by hipLaunchKernelGGL, hipLaunchKernel or "
+                                     "cudaLaunchKernel" : "");
     return machine ? SIMULATOR_NO_COMPILER : SIMULATOR_REJECTED;
 }
 

@@ -26,5 +26,8 @@ done
 printf '#include "no_such_header.h"\n' >none.hip
 expect 1 "$TOPKCTS" plugin none.hip
 says "no_such_header.h"
+cp "$project/kernels/plugin/gpu.cu" chevrons.cu
+expect 1 "$TOPKCTS" plugin chevrons.cu
+says "the simulator has no kernel<<<...>>>: launch by hipLaunchKernelGGL"
 expect 2 "$TOPKCTS" plugin none
 says "has no ending"

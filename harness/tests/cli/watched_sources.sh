@@ -40,6 +40,16 @@ END
 "$TOPKCTS" run $cases --suite race --fail-fast --device sim --provider ./constructor.hip --db s.db >out 2>&1
 [ $? = 1 ] || note "a constructor in LDS: expected exit code 1"
 grep -q 'a __shared__ object with a constructor' out || note "a constructor in LDS is not refused by name"
+# The template passes as it stands, under both names; a kernel of another name is told what is looked for.
+cp "$project/kernels/plugin/kernel.hip" template.cu
+for file in "$project/kernels/plugin/kernel.hip" ./template.cu; do
+    "$TOPKCTS" run $cases --suite race --device sim --watch --provider "$file" --db s.db >out 2>&1 ||
+        { note "$file: exit code $?"; grep ' on sim: ' out; }
+done
+sed 's/topk_kernel(/my_kernel(/' template.cu >named.cu
+"$TOPKCTS" run $cases --suite race --fail-fast --device sim --provider ./named.cu --db s.db >out 2>&1
+[ $? = 1 ] || note "a kernel of another name: expected exit code 1"
+grep -q 'no kernel named topk_kernel .*int64_t score_stride, .*kernels/plugin/kernel.hip' out || note "the kernel's parameters are not named"
 printf '// no first line\n' >none.hip
 "$TOPKCTS" run --device sim --provider ./none.hip --db s.db >out 2>&1
 [ $? = 2 ] || note "a source without its first line: expected exit code 2"
