@@ -433,7 +433,7 @@ static void print_reasons(const struct bench_books *books, FILE *file)
     size_t n = books->answers.n_providers, told = 0;
     for (size_t p = 0; p <= n; p++) {
         size_t bad = 0, first = 0;
-        for (size_t cell = 0; cell < books->n_cells; cell++) {
+        for (size_t cell = 0; cell < books->left_out_from; cell++) {
             enum verdict verdict = bench_answer(&books->answers, cell, p)->verdict;
             if (verdict == VERDICT_PASS || verdict == VERDICT_NOTRUN || (p == n && verdict == VERDICT_SKIP))
                 continue;
@@ -444,7 +444,7 @@ static void print_reasons(const struct bench_books *books, FILE *file)
             continue;
         struct bench_cell          at = bench_grid_cell(&books->grid, first);
         const struct bench_result *result = bench_answer(&books->answers, first, p);
-        fprintf(file, "%s%s: %zu of %zu cells not right; first %s, %d x %d, topk %d: %s: %s\n", told++ ? "" : "\n",
+        fprintf(file, "%s%s: %zu of %zu cells without a right answer; first %s, %d x %d, topk %d: %s: %s\n", told++ ? "" : "\n",
                 books->answers.names[p], bad, books->n_cells, at.pattern->name, at.batch, at.length, at.topk,
                 verdict_text(result->verdict), result->reason);
     }

@@ -207,7 +207,8 @@ static void print_heading(const struct books *books, FILE *file)
         char                 claims[256];
         claims_format(&target->description.claims, claims, sizeof claims);
         fprintf(file, "%s %s on %s (%s, %s): %s; %zu cases\n", target->description.name, target->description.version,
-                target->device, target->record.name, target->record.arch, claims, target->n_planned);
+                target->device, target->record.name, target->record.arch, target->load_failure ? "not loaded" : claims,
+                target->n_planned);
     }
     if (books->settings.resume) {
         size_t n = 0;

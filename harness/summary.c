@@ -167,7 +167,7 @@ static void print_difference(FILE *file, const struct row_difference *d)
     if (strcmp(d->cut_value, "none") == 0)
         fprintf(file, "not cut; ");
     else
-        fprintf(file, "cut at %s, which %" PRId64 " scores equal; ", d->cut_value, d->cut_equal);
+        fprintf(file, "cut at %s, which %" PRId64 " score%s; ", d->cut_value, d->cut_equal, d->cut_equal == 1 ? " equals" : "s equal");
     if (d->n_extra == 0 && d->n_missing == 0)
         fprintf(file, "the set is the reference's\n");
     else {
@@ -197,6 +197,14 @@ static void print_failure(const struct runner *runner, size_t row, FILE *file)
     fprintf(file, "    rerun: %s\n\n", line);
 }
 
+/* A failure beyond the detailed ones, in a line. */
+static void print_listed(const struct runner *runner, size_t row, FILE *file)
+{
+    const struct target *target = &runner->plan->targets[runner->plan->rows[row].target];
+    fprintf(file, "%s  %s  (%s on %s)\n", verdict_text(runner->outcomes[row].verdict), runner->plan->rows[row].concrete->name,
+            target->description.name, target->device);
+}
+
 /* Rows that people want to see: red ones and errors, of targets that count. */
 static bool is_worth_showing(const struct summary *summary, size_t row)
 {
@@ -216,14 +224,14 @@ static void print_failures(const struct summary *summary, FILE *file)
         if (shown < DETAILED_FAILURES)
             print_failure(runner, row, file);
         else if (shown < LISTED_FAILURES)
-            fprintf(file, "%s  %s\n", verdict_text(runner->outcomes[row].verdict),
-                    runner->plan->rows[row].concrete->name);
+            print_listed(runner, row, file);
         shown++;
     }
     if (shown > LISTED_FAILURES)
-        fprintf(file, "... and %zu more; all are in %s\n", shown - LISTED_FAILURES, summary->database);
+        fprintf(file, "... and %zu more\n", shown - LISTED_FAILURES);
     if (shown > DETAILED_FAILURES)
-        fputc('\n', file);
+        fprintf(file, "Details of the first %d; the reasons of all are in %s, view results\n\n", DETAILED_FAILURES,
+                summary->database);
 }
 
 /* Whether any target has a count of this verdict: empty columns are left out. */

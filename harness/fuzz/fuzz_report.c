@@ -106,10 +106,10 @@ static void print_example(const struct fuzz_run *run, const char *device, const 
     printf("       %s\n", example->judgement.reason);
     for (size_t d = 0; d < example->judgement.n_differences && d < 1; d++) {
         const struct row_difference *difference = &example->judgement.differences[d];
-        printf("       row %d: length %d, topk %d, cut at %s, which %" PRId64 " scores equal; %" PRId64 " extra, %" PRId64
+        printf("       row %d: length %d, topk %d, cut at %s, which %" PRId64 " score%s; %" PRId64 " extra, %" PRId64
                " missing\n",
                difference->row, difference->length, difference->topk, difference->cut_value, difference->cut_equal,
-               difference->n_extra, difference->n_missing);
+               difference->cut_equal == 1 ? " equals" : "s equal", difference->n_extra, difference->n_missing);
     }
     printf("       again: %s\n", example->again == FUZZ_AGAIN_ALONE || !example->file[0] ? replay : "topkcts fuzz FILE, with the file below");
     if (example->file[0])

@@ -65,6 +65,7 @@ expect 0 "$TOPKCTS" bench --provider reference --provider "$so/supports_nothing.
 # --seconds leaves cells out, and says which.
 expect 0 "$TOPKCTS" bench --provider reference --pattern all --batch 64 --length 8192,32768 --topk 512 --device host --seconds 1 --db short.db
 prints "left out by --seconds"
+case $out in *"without a right answer"*) fail "what is left out counts as not right" ;; esac
 [ "$(query short.db "select count(*) from results where verdict = 'skip' and reason = 'left out by --seconds'")" -ge 2 ] || fail "nothing is left out"
 [ "$(query short.db "select count(*) from results where verdict = 'notrun'")" = 0 ] || fail "planned and never reached"
 

@@ -123,3 +123,11 @@ assert len(suites) == 2 and all(s.get("failures") == "0" and s.get("errors") == 
 assert any(c.get("name") == "caught" for c in suites[0].findall("testcase"))
 P
 exit 0
+
+# Beyond the failures with details each has a line with its provider, then where the reasons are; who was never loaded is
+# announced with no claims.
+"$TOPKCTS" run 'boundary-ties/*' --provider faulty/tie-highest --device host --db many.db >many.out 2>&1 && fail "the planted fault passes"
+grep -q '^fail  boundary-ties/.*  (faulty/tie-highest on host)$' many.out || fail "a listed failure does not name its provider"
+grep -q '^Details of the first 10; the reasons of all are in many.db, view results$' many.out || fail "where the reasons are"
+"$TOPKCTS" run 'few-winners/*' --provider 'process:false' --db unloaded.db >unloaded.out 2>&1 && fail "a provider that ends at once passes"
+grep -q '^false unknown on host .*: not loaded; ' unloaded.out || fail "claims of a provider that was never asked"
