@@ -104,7 +104,10 @@ portable: all $(BUILD)/topkcts-portable ## one folder that runs on another x86-6
 	$(Q)cp -r registry $(PORTABLE)/registry
 	$(Q)if [ -d cases/captured ]; then mkdir -p $(PORTABLE)/cases && cp -r cases/captured $(PORTABLE)/cases/captured; fi
 	$(Q)if [ -d $(BUILD)/backends ]; then cp -r $(BUILD)/backends $(PORTABLE)/backends; fi
-	$(Q)mkdir -p $(PORTABLE)/code_objects && cp $(CODE_OBJECTS)/manifest.json $(CODE_OBJECTS)/topk_v1.* $(PORTABLE)/code_objects/
+	$(Q)mkdir -p $(PORTABLE)/code_objects && cp $(CODE_OBJECTS)/manifest.json $(PORTABLE)/code_objects/
+	$(Q)for object in $(CODE_OBJECTS)/topk_v1.*; do \
+	    if [ -e "$$object" ]; then cp "$$object" $(PORTABLE)/code_objects/; \
+	    else echo "no compiler for GPUs here: the folder holds no code object of v1"; fi; done
 	$(Q)cp -r reports $(PORTABLE)/reports 2>/dev/null || :
 	$(Q)ldd $(BUILD)/topkcts-portable | awk '$$3 ~ /^\// { print $$3 }' | grep -vE '$(PORTABLE_EXCEPT)' | xargs -I{} cp -L {} $(PORTABLE)/lib/
 	@echo "$(PORTABLE): $$(du -sh $(PORTABLE) | cut -f1), needs glibc $$(objdump -T $(PORTABLE)/topkcts $(PORTABLE)/lib/* | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1 | cut -d_ -f2) or newer"

@@ -21,6 +21,12 @@ made all $tests $plugin
 made all $tests $plugin
 grep -E '^(cc|c\+\+|sim|so|link|cuda|hip|aot) ' made.txt && fail "a second make builds something"
 
+# The folder that runs elsewhere, from a machine whose compilers know no GPU.
+rm -f build/code_objects/topk_v1.*
+made portable AOT_TARGETS=
+runs "no code object of v1"
+build/portable/topkcts/topkcts list >made.txt 2>&1 || { cat made.txt; fail "the portable program does not run"; }
+
 rm harness/tests/shard_test.c
 made $tests
 runs "link  $tests"
