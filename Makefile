@@ -147,7 +147,7 @@ $(BUILD)/harness/shrink/shrink_reproducer.o: harness/shrink/template/reproducer.
 # The one library whose headers stand in a folder of their own. Asked when needed, after the packages are there.
 XML_FLAGS = $(shell pkg-config --cflags libxml-2.0)
 $(BUILD)/harness/junit.o: HEADER_FLAGS = $(XML_FLAGS)
-V1_SOURCES := kernels/topk_v1.hip kernels/topk_v1_selection.h kernels/topk_v1_registers.h kernels/topk_v1_long.h kernels/port.h
+V1_SOURCES := kernels/topk_v1.hip kernels/topk_v1_selection.h kernels/topk_v1_registers.h kernels/topk_v1_long.h kernels/topk_v1_split.h kernels/port.h
 $(BUILD)/kernels/topk_v1_simulator.o: $(V1_SOURCES)
 # GCC's null check takes the extern thread-local array that stands for dynamic LDS for a null pointer.
 $(BUILD)/kernels/topk_v1_simulator.o: UNSANITIZE = $(if $(SANITIZE),-fno-sanitize=null)

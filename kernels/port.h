@@ -19,9 +19,12 @@
  *     reversed_bits(x)            bit i goes to bit 31 - i
  *     lowest_bit(x)               number of the lowest bit that is set, of a 32-bit word other than 0
  *     block_barrier()             all threads of the block; LDS written before is visible after
- *     lds_add/min/max(p, x)       relaxed atomics on 32-bit words in LDS; lds_add returns the old value
+ *     lds_add/min/max/or(p, x)    relaxed atomics on 32-bit words in LDS; lds_add returns the old value
  *     float_bits(p)               the bits of the float at p in global memory
  *     vector_bits(p)              the bits of four floats from p on, which must be aligned to 16 bytes
+ *     wait_for_launches_before()  until all launches before this one on the stream are over, where a launch may begin
+ *                                 before that (programmatic dependent launch); nothing elsewhere
+ *     let_next_launch_begin()     the next launch on the stream may take what multiprocessors are free, and then wait
  *     PORT_INLINE, PORT_MEMBER    before a device function, and a device function of a struct
  *     PORT_RARE                   before a device function that is seldom called: kept out of the way where that helps
  *     PORT_UNROLL                 before a loop whose count the compiler knows: register arrays need it unrolled
@@ -111,7 +114,13 @@ PORT_INLINE void lds_max(unsigned *p, unsigned x)
 {
     (void)__hip_atomic_fetch_max(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
 }
+PORT_INLINE void lds_or(unsigned *p, unsigned x)
+{
+    (void)__hip_atomic_fetch_or(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+}
 PORT_INLINE unsigned float_bits(const float *p) { return __builtin_bit_cast(unsigned, *p); }
+PORT_INLINE void     wait_for_launches_before() {}
+PORT_INLINE void     let_next_launch_begin() {}
 
 #else
 
@@ -135,6 +144,13 @@ PORT_INLINE unsigned wave_exchange(unsigned x, unsigned mask) { return __shfl_xo
 PORT_INLINE unsigned wave_read(unsigned x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
 PORT_INLINE unsigned wave_largest(unsigned x) { return __reduce_max_sync(0xffffffffu, x); }
 PORT_INLINE unsigned wave_smallest(unsigned x) { return __reduce_min_sync(0xffffffffu, x); }
+#if __CUDA_ARCH__ >= 900
+PORT_INLINE void wait_for_launches_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+PORT_INLINE void let_next_launch_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
+#else
+PORT_INLINE void wait_for_launches_before() {}
+PORT_INLINE void let_next_launch_begin() {}
+#endif
 #else
 #define PORT_UNROLL
 #define PORT_RARE PORT_INLINE
@@ -146,6 +162,8 @@ PORT_INLINE unsigned wave_exchange(unsigned x, unsigned mask) { return __shfl_xo
 PORT_INLINE unsigned wave_read(unsigned x, int lane) { return __shfl_sync(~0ull, x, lane); }
 PORT_INLINE unsigned wave_largest(unsigned x) { return __reduce_max_sync(~0ull, x); }
 PORT_INLINE unsigned wave_smallest(unsigned x) { return __reduce_min_sync(~0ull, x); }
+PORT_INLINE void     wait_for_launches_before() {}
+PORT_INLINE void     let_next_launch_begin() {}
 #endif
 
 PORT_INLINE unsigned thread_number() { return threadIdx.x; }
@@ -157,6 +175,7 @@ PORT_INLINE unsigned reversed_bits(unsigned x) { return __brev(x); }
 PORT_INLINE unsigned lds_add(unsigned *p, unsigned x) { return atomicAdd(p, x); }
 PORT_INLINE void     lds_min(unsigned *p, unsigned x) { (void)atomicMin(p, x); }
 PORT_INLINE void     lds_max(unsigned *p, unsigned x) { (void)atomicMax(p, x); }
+PORT_INLINE void     lds_or(unsigned *p, unsigned x) { (void)atomicOr(p, x); }
 PORT_INLINE unsigned float_bits(const float *p) { return __float_as_uint(*p); }
 /* A macro, so that the simulator sees the position of each barrier in the kernel. */
 #define block_barrier() __syncthreads()

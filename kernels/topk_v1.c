@@ -24,7 +24,6 @@ const struct topk_claims topk_v1_claims = {
 
 const struct topk_limit topk_v1_limits[] = {
     {"candidates", TOPK_V1_BUFFER_KEYS},
-    {"candidates", TOPK_V1_SEGMENT_KEYS},
     {"split_length", TOPK_V1_NARROW_WIDTH},
     {"split_length", TOPK_V1_WIDE_WIDTH},
     {"split_length", TOPK_V1_SPLIT_WIDTH - 1},
@@ -204,10 +203,10 @@ struct topk_v1_plan topk_v1_plan(const struct topk_problem *problem)
     return plan;
 }
 
-/* A header of 128 words a row, then keys and indices of each segment; see struct topk_v1_kept in topk_v1.hip. */
+/* A header of 256 words a row, then for each segment bits and indices of what it kept, and indices of ties; see struct topk_v1_kept in topk_v1_split.h. */
 size_t topk_v1_workspace_bytes(const struct topk_problem *problem)
 {
     const int32_t splits = splits_of(problem);
-    const size_t  segment = (size_t)2 * TOPK_V1_SEGMENT_KEYS * sizeof(uint32_t);
-    return splits == 1 ? 0 : (size_t)problem->batch * (128 * sizeof(uint32_t) + (size_t)splits * segment);
+    const size_t  segment = (2 * TOPK_V1_BUFFER_KEYS + TOPK_V1_MAX_TOPK) * sizeof(uint32_t);
+    return splits == 1 ? 0 : (size_t)problem->batch * (256 * sizeof(uint32_t) + (size_t)splits * segment);
 }

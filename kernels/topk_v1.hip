@@ -29,125 +29,7 @@
  */
 #include "kernels/topk_v1_long.h"
 #include "kernels/topk_v1_registers.h"
-
-#define TOPK_V1_MOST_SPLITS 64u /* topk_v1.h repeats it */
-
-/* ---- rows by several blocks ----------------------------------------------------------------------------------- */
-
-/* A row's part of the workspace; its segments follow. */
-struct topk_v1_kept {
-    unsigned threshold;
-    unsigned count[TOPK_V1_MOST_SPLITS];
-    unsigned unused[63];
-};
-
-PORT_INLINE topk_v1_kept *kept_of_row(void *workspace, unsigned row, unsigned splits)
-{
-    const unsigned long long bytes = sizeof(topk_v1_kept) + (unsigned long long)splits * sizeof(topk_v1_segment);
-    return reinterpret_cast<topk_v1_kept *>(static_cast<char *>(workspace) + row * bytes);
-}
-
-PORT_INLINE topk_v1_segment *segment_of(topk_v1_kept *kept, unsigned split)
-{
-    return reinterpret_cast<topk_v1_segment *>(kept + 1) + split;
-}
-
-/* What keep_segment() does where too much lies above the threshold; how much is in the buffer then. */
-template <unsigned block>
-PORT_RARE unsigned absorb_segment(const topk_v1_row row, unsigned begin, unsigned end, unsigned threshold)
-{
-    const topk_v1_scores_source source = {row.scores};
-    topk_v1_filter              filter = {threshold, 0, next_key(threshold), 0};
-    absorb<block>(source, begin, end, row.n, row.topk, filter);
-    if (filter.count > TOPK_V1_SEGMENT_KEPT) prune<block>(filter, row.n, row.topk);
-    return filter.count;
-}
-
-/* Keeps one segment's keys above the row's threshold; where they are too many for the workspace, the topk best. */
-template <unsigned block>
-PORT_INLINE void keep_segment(const topk_v1_row &row, topk_v1_kept *kept, unsigned split, unsigned splits)
-{
-    const topk_v1_segment_sink sink = {segment_of(kept, split)};
-    if (row.n <= row.topk) return;
-    const unsigned length = (row.n / splits / 4 + 1) * 4;
-    const unsigned begin = smaller(split * length, row.n);
-    const unsigned end = smaller(begin + length, row.n);
-    const unsigned threshold = sample_threshold<block>(row);
-    keep_above<block>(row, begin, end, threshold, sink);
-    block_barrier();
-    unsigned count = n_kept;
-    if (count > TOPK_V1_SEGMENT_KEPT) {
-        count = absorb_segment<block>(row, begin, end, threshold);
-        for (unsigned i = thread_number(); i < count; i += block) {
-            sink.put(i, dynamic_lds[i], dynamic_lds[TOPK_V1_BUFFER + i]);
-        }
-    }
-    if (thread_number() == 0) kept->count[split] = count;
-    if (thread_number() == 0 && split == 0) kept->threshold = threshold;
-}
-
-/* All segments' keys, `total` of them, into the buffer: a wave takes a segment at a time. `listed` tells where each one's
- * begin, and how many they are. A barrier must follow. */
-template <unsigned block> PORT_INLINE void gather_segments(topk_v1_kept *kept, unsigned splits)
-{
-    unsigned greatest = 0;
-    for (unsigned split = wave_number(); split < splits; split += block / (unsigned)wave_size()) {
-        const topk_v1_segment *const segment = segment_of(kept, split);
-        const unsigned               first = listed[split];
-        const unsigned               count = listed[TOPK_V1_MOST_SPLITS + split];
-        for (unsigned i = lane_number(); i < count; i += (unsigned)wave_size()) {
-            const unsigned bits = segment->bits[i];
-            dynamic_lds[first + i] = bits;
-            dynamic_lds[TOPK_V1_BUFFER + first + i] = segment->indices[i];
-            greatest = larger(greatest, full_key(bits));
-        }
-    }
-    greatest = wave_largest(greatest);
-    if (lane_number() == 0) lds_max(&greatest_key, greatest);
-}
-
-/* The same where they are more than the buffer holds. */
-template <unsigned block>
-PORT_RARE void absorb_segments(const topk_v1_row row, topk_v1_kept *kept, unsigned splits, topk_v1_filter *filter)
-{
-    topk_v1_filter own = *filter;
-    for (unsigned split = 0; split < splits; split++) {
-        const topk_v1_kept_source source = {segment_of(kept, split)};
-        absorb<block>(source, 0, kept->count[split], row.n, row.topk, own);
-    }
-    *filter = own;
-}
-
-template <unsigned block>
-PORT_INLINE void merge_segments(const topk_v1_row &row, const topk_v1_outputs &outputs, topk_v1_kept *kept,
-                                unsigned splits)
-{
-    if (row.n <= row.topk) {
-        write_short_row<block>(row, outputs);
-        return;
-    }
-    unsigned       total;
-    const unsigned count = thread_number() < splits ? kept->count[thread_number()] : 0;
-    const unsigned threshold = kept->threshold;
-    unsigned       low = next_key(threshold);
-    clear_lds<block>();
-    const unsigned before = block_prefix<block>(count, total);
-    if (thread_number() < splits) {
-        listed[thread_number()] = before;
-        listed[TOPK_V1_MOST_SPLITS + thread_number()] = count;
-    }
-    block_barrier();
-    if (total <= TOPK_V1_BUFFER) {
-        gather_segments<block>(kept, splits);
-        block_barrier();
-    } else {
-        topk_v1_filter filter = {threshold, 0, low, 0};
-        absorb_segments<block>(row, kept, splits, &filter);
-        total = filter.count;
-        low = filter.low;
-    }
-    finish_row<block, true>(row, outputs, total, low, threshold, false);
-}
+#include "kernels/topk_v1_split.h"
 
 /* ---- the kernels ---------------------------------------------------------------------------------------------- */
 
@@ -172,6 +54,7 @@ PORT_INLINE void merge_segments(const topk_v1_row &row, const topk_v1_outputs &o
 
 extern "C" __global__ void PORT_BLOCK_THREADS(256, 4) topk_v1_narrow(TOPK_V1_PARAMETERS)
 {
+    wait_for_launches_before();
     TOPK_V1_ROW(block_number())
     TOPK_V1_OUTPUTS
     select_in_registers<256, 8>(row, outputs);
@@ -181,6 +64,7 @@ extern "C" __global__ void PORT_BLOCK_THREADS(256, 4) topk_v1_narrow(TOPK_V1_PAR
 
 extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_wide(TOPK_V1_PARAMETERS)
 {
+    wait_for_launches_before();
     TOPK_V1_ROW(block_number())
     TOPK_V1_OUTPUTS
     select_in_registers<512, 16>(row, outputs);
@@ -190,6 +74,7 @@ extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_wide(TOPK_V1_PARAM
 
 extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_long(TOPK_V1_PARAMETERS)
 {
+    wait_for_launches_before();
     TOPK_V1_ROW(block_number())
     TOPK_V1_OUTPUTS
     select_long<512>(row, outputs);
@@ -199,6 +84,8 @@ extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_long(TOPK_V1_PARAM
 
 extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_split(TOPK_V1_PARAMETERS)
 {
+    wait_for_launches_before();
+    let_next_launch_begin();
     TOPK_V1_ROW(block_number() / (unsigned)splits)
     keep_segment<512>(row, kept_of_row(workspace, (unsigned)b, (unsigned)splits), block_number() % (unsigned)splits,
                  (unsigned)splits);

@@ -17,7 +17,6 @@
 #define TOPK_V1_LONG_GROUPS 128u
 #define TOPK_V1_KEPT_WHOLE 2304u    /* rows that are shorter are kept without a threshold */
 #define TOPK_V1_BUFFER 4096u        /* scores in LDS; topk_v1.h repeats it */
-#define TOPK_V1_SEGMENT_KEPT 2048u  /* of a segment, in the workspace; topk_v1.h repeats it */
 
 /* [TOPK_V1_BUFFER] bits of kept scores, then as many indices; in the end the ordered indices. */
 extern __shared__ unsigned dynamic_lds[];
@@ -26,7 +25,7 @@ static __shared__ unsigned n_kept; /* more than there is room for: the others ar
 
 /* ---- rows of any length: what is kept ------------------------------------------------------------------------- */
 
-/* Where kept scores go, in the order in which they come: into the buffer, or into a segment of the workspace. */
+/* Where kept scores go, in the order in which they come. */
 struct topk_v1_buffer_sink {
     static constexpr unsigned room = TOPK_V1_BUFFER;
     unsigned                 *bits; /* dynamic_lds */
@@ -34,21 +33,6 @@ struct topk_v1_buffer_sink {
     {
         bits[slot] = of_score;
         bits[TOPK_V1_BUFFER + slot] = index;
-    }
-};
-
-struct topk_v1_segment {
-    unsigned bits[TOPK_V1_SEGMENT_KEPT];
-    unsigned indices[TOPK_V1_SEGMENT_KEPT];
-};
-
-struct topk_v1_segment_sink {
-    static constexpr unsigned room = TOPK_V1_SEGMENT_KEPT;
-    topk_v1_segment          *segment;
-    PORT_MEMBER void put(unsigned slot, unsigned of_score, unsigned index) const
-    {
-        segment->bits[slot] = of_score;
-        segment->indices[slot] = index;
     }
 };
 
@@ -74,10 +58,10 @@ PORT_INLINE int largest_of_vector(const port_vector &bits)
     return xy > zw ? xy : zw;
 }
 
-/* The threshold of a row from samples: lines of 32 neighbours, one in every equal part of the row, of which each goes to
+/* The threshold of a row from samples, others for each `seed`: lines of 32 neighbours, one in every equal part of the row, of which each goes to
  * eight threads. A group's threads have lines from all over the row, so that rows that rise or fall sample well. 0 for a
  * row that is short enough to be kept whole. Clears what the kernels count in. Ends with a barrier. */
-template <unsigned block> PORT_INLINE unsigned sample_threshold(const topk_v1_row &row)
+template <unsigned block, unsigned seed = 0> PORT_INLINE unsigned sample_threshold(const topk_v1_row &row)
 {
     constexpr unsigned share = block / TOPK_V1_LONG_GROUPS;
     constexpr unsigned most = 2048 / block; /* vectors a thread */
@@ -99,7 +83,7 @@ template <unsigned block> PORT_INLINE unsigned sample_threshold(const topk_v1_ro
     for (unsigned step = 0; step < most; step++) {
         if (step >= steps) break;
         const unsigned part = (step * (block / 8) + thread_number() / 8) * 37u & (parts - 1);
-        const unsigned line = part * width + (unsigned)((unsigned long long)hashed(part) * width >> 32);
+        const unsigned line = part * width + (unsigned)((unsigned long long)hashed(part + seed * 0x10001u) * width >> 32);
         read[step] = vector_bits(row.scores + head + 32 * line + 4 * (thread_number() % 8));
     }
     clear_lds<block>();
@@ -148,7 +132,7 @@ PORT_INLINE void keep_of_vector(const port_vector &bits, unsigned index, int thr
  * that is ordered (flip 0x7fffffff). Returns the largest that the thread saw, in signed_order(); with flip 0 only if that
  * is not negative. */
 template <unsigned block, unsigned flip, typename Sink>
-PORT_INLINE int keep_above_bits(const topk_v1_row &row, unsigned begin, unsigned end, int threshold, const Sink &sink)
+PORT_INLINE void keep_above_bits(const topk_v1_row &row, unsigned begin, unsigned end, int threshold, const Sink &sink)
 {
     constexpr unsigned together = 4;
     const float       *scores = row.scores;
@@ -157,11 +141,9 @@ PORT_INLINE int keep_above_bits(const topk_v1_row &row, unsigned begin, unsigned
     const unsigned     n_vectors = (end - begin - head) / 4;
     const unsigned     body = begin + head;
     const unsigned     tail = body + 4 * n_vectors;
-    int                largest = (int)0x80000000u;
     if (thread_number() < head + (end - tail)) {
         const unsigned    i = thread_number() < head ? begin + thread_number() : tail + thread_number() - head;
         const port_vector one = {float_bits(scores + i), 0x80000000u ^ flip, 0x80000000u ^ flip, 0x80000000u ^ flip};
-        largest = signed_order(one.x);
         if ((int)(one.x ^ flip) > threshold) keep_of_vector<flip>(one, i, threshold, sink);
     }
     const float *at = scores + body + 4 * thread_number();
@@ -183,8 +165,6 @@ PORT_INLINE int keep_above_bits(const topk_v1_row &row, unsigned begin, unsigned
             const int xy = x > y ? x : y;
             const int zw = z > w ? z : w;
             const int most = xy > zw ? xy : zw;
-            const int greatest = flip == 0 ? most : largest_of_vector(four[q]);
-            largest = greatest > largest ? greatest : largest;
             if (most > threshold && (whole || v + q * block < n_vectors)) hits |= 1u << q;
         }
         for (; hits != 0; hits &= hits - 1) { /* few: read once more, from near by */
@@ -192,23 +172,16 @@ PORT_INLINE int keep_above_bits(const topk_v1_row &row, unsigned begin, unsigned
             keep_of_vector<flip>(vector_bits(at + 4 * q * block), body + 4 * (v + q * block), threshold, sink);
         }
     }
-    return largest;
 }
 
-/* The same for a threshold that is a key; greatest_key becomes the row's, as far as it lies above. A barrier must
- * follow. */
+/* The same for a threshold that is a key. */
 template <unsigned block, typename Sink>
 PORT_INLINE void keep_above(const topk_v1_row &row, unsigned begin, unsigned end, unsigned threshold, const Sink &sink)
 {
-    int largest;
     if (threshold >= 0x80000000u)
-        largest = keep_above_bits<block, 0>(row, begin, end, (int)(threshold ^ 0x80000000u), sink);
+        keep_above_bits<block, 0>(row, begin, end, (int)(threshold ^ 0x80000000u), sink);
     else
-        largest = keep_above_bits<block, 0x7fffffff>(row, begin, end, (int)(~threshold ^ 0x7fffffffu), sink);
-    unsigned greatest = (unsigned)largest ^ 0x80000000u;
-    greatest += greatest == 0x7fffffffu ? 1u : 0u; /* the other zero */
-    greatest = wave_largest(greatest);
-    if (lane_number() == 0) lds_max(&greatest_key, greatest);
+        keep_above_bits<block, 0x7fffffff>(row, begin, end, (int)(~threshold ^ 0x7fffffffu), sink);
 }
 
 /* ---- rows of any length: the selection among the kept keys ---------------------------------------------------- */
@@ -217,15 +190,15 @@ template <unsigned block> struct topk_v1_slots {
     static constexpr unsigned each = TOPK_V1_BUFFER / block; /* of a thread */
 };
 
-/* The thread's keys from the first `count` slots of the buffer; 0, which no kept key is, where there is none. */
+/* The distances of the thread's keys in the first `count` slots of the buffer; the greatest where there is none. */
 template <unsigned block>
-PORT_INLINE void load_slots(unsigned (&keys)[topk_v1_slots<block>::each], unsigned count)
+PORT_INLINE void load_slots(unsigned (&distances)[topk_v1_slots<block>::each], unsigned count)
 {
     PORT_UNROLL
     for (unsigned j = 0; j < topk_v1_slots<block>::each; j++) {
         const unsigned slot = j * block + thread_number();
-        keys[j] = 0;
-        if (j * block < count) keys[j] = slot < count ? full_key(dynamic_lds[slot]) : 0;
+        distances[j] = TOPK_V1_KEY_MAX;
+        if (j * block < count && slot < count) distances[j] = ~full_key(dynamic_lds[slot]);
     }
 }
 
@@ -241,11 +214,11 @@ struct topk_v1_kept_cut {
     unsigned index;
 };
 
-/* The `places` best of the kept keys, whose distances (up to `last`) are lost on the way. Returns how many there are; where
+/* The `places` best of the kept keys, whose distances (`top` and `last` as for find_cut()) are lost on the way. Returns how many there are; where
  * that is less than `places`, all are selected. Barriers: before, and inside. */
 template <unsigned block>
 PORT_INLINE unsigned find_cut_of_kept(unsigned (&distances)[topk_v1_slots<block>::each], unsigned filled, unsigned n,
-                                      unsigned last, unsigned places, topk_v1_kept_cut &kept)
+                                      unsigned top, unsigned last, unsigned places, topk_v1_kept_cut &kept)
 {
     constexpr unsigned slots = topk_v1_slots<block>::each;
     topk_v1_cut        cut = {last, 0};
@@ -254,7 +227,7 @@ PORT_INLINE unsigned find_cut_of_kept(unsigned (&distances)[topk_v1_slots<block>
     kept.flags = 0;
     kept.index = TOPK_V1_KEY_MAX;
     for (bool by_index = false;; by_index = true) {
-        const unsigned total = find_cut<block>(distances, filled, last, places, cut);
+        const unsigned total = find_cut<block>(distances, filled, top, last, places, cut);
         if (by_index) break;
         in_all = total;
         if (total < places) cut.distance = last;
@@ -266,6 +239,7 @@ PORT_INLINE unsigned find_cut_of_kept(unsigned (&distances)[topk_v1_slots<block>
             if (j < filled) kept.flags |= distances[j] < limit ? 1u << j : 0u;
         if (cut.ties == 0) return in_all;
         places = cut.ties; /* of equal keys the lowest indices: the same once more, with these for distances */
+        top = 0;
         last = n - 1;
         PORT_UNROLL
         for (unsigned j = 0; j < slots; j++) tied |= distances[j] == cut.distance ? 1u << j : 0u;
@@ -286,12 +260,6 @@ struct topk_v1_scores_source {
     PORT_MEMBER unsigned index(unsigned i) const { return i; }
 };
 
-struct topk_v1_kept_source {
-    const topk_v1_segment *segment;
-    PORT_MEMBER unsigned bits(unsigned i) const { return segment->bits[i]; }
-    PORT_MEMBER unsigned index(unsigned i) const { return segment->indices[i]; }
-};
-
 /* The buffer while absorb() fills it: the first `count` slots. What enters is better than `key` at `index`; everything
  * of that kind that was read is in the buffer, or worse than topk others there. Its keys are at least `low`. */
 struct topk_v1_filter {
@@ -305,13 +273,10 @@ struct topk_v1_filter {
 template <unsigned block> PORT_INLINE void prune(topk_v1_filter &filter, unsigned n, unsigned topk)
 {
     constexpr unsigned slots = topk_v1_slots<block>::each;
-    const unsigned     high = greatest_key;
     topk_v1_kept_cut   kept;
     unsigned           distances[slots];
     load_slots<block>(distances, filter.count);
-    PORT_UNROLL
-    for (unsigned j = 0; j < slots; j++) distances[j] = high - distances[j];
-    (void)find_cut_of_kept<block>(distances, slots, n, high - filter.low, topk, kept);
+    (void)find_cut_of_kept<block>(distances, slots, n, ~greatest_key, ~filter.low, topk, kept);
     filter.count = 0;
     for (unsigned j = 0; j < slots; j++) { /* a slot never moves up: one of each thread at a time */
         const bool     stays = (kept.flags >> j & 1u) != 0;
@@ -326,7 +291,7 @@ template <unsigned block> PORT_INLINE void prune(topk_v1_filter &filter, unsigne
         filter.count += total;
         block_barrier();
     }
-    filter.key = high - kept.distance;
+    filter.key = ~kept.distance;
     filter.index = kept.index;
     filter.low = filter.key;
 }
@@ -408,28 +373,17 @@ PORT_INLINE void absorb(const Source &source, unsigned begin, unsigned end, unsi
     }
 }
 
-/* The whole row by absorb(), out of line: what calls it keeps its registers. */
-template <unsigned block> PORT_RARE void absorb_row(const topk_v1_row row, topk_v1_filter *filter)
-{
-    const topk_v1_scores_source source = {row.scores};
-    topk_v1_filter              own = *filter;
-    absorb<block>(source, 0, row.n, row.n, row.topk, own);
-    *filter = own;
-}
-
-/* A threshold for a row of which more was kept than the buffer holds: the key of the topk-th best that it does hold, at or
- * above which there are topk for certain. Barriers: before, and inside. */
-template <unsigned block> PORT_INLINE unsigned raised_threshold(const topk_v1_row &row, unsigned threshold)
+/* A threshold for a row of which more was kept than the buffer holds: the key of the topk-th best of the first `count` that
+ * it does hold, at or above which there are topk for certain. Barriers: before, and inside. */
+template <unsigned block>
+PORT_INLINE unsigned raised_threshold(const topk_v1_row &row, unsigned threshold, unsigned count)
 {
     constexpr unsigned slots = topk_v1_slots<block>::each;
-    const unsigned     high = greatest_key;
     unsigned           distances[slots];
     topk_v1_kept_cut   kept;
-    load_slots<block>(distances, TOPK_V1_BUFFER - 4); /* the last may be empty: a vector's scores come together */
-    PORT_UNROLL
-    for (unsigned j = 0; j < slots; j++) distances[j] = high - distances[j];
-    (void)find_cut_of_kept<block>(distances, slots, row.n, high - next_key(threshold), row.topk, kept);
-    return high - kept.distance;
+    load_slots<block>(distances, count);
+    (void)find_cut_of_kept<block>(distances, slots, row.n, ~sampled_top, ~next_key(threshold), row.topk, kept);
+    return ~kept.distance;
 }
 
 /* The scores equal to `key` to chosen_index, in index order, from place `have` until topk are there. false: too few.
@@ -500,34 +454,30 @@ PORT_INLINE void write_in_order(const topk_v1_row &row, const topk_v1_outputs &o
     }
 }
 
-/* The selection from the kept keys to the outputs. Where they are fewer than topk, the row's first scores equal to the
- * threshold make up for it; where those do not suffice, or with `again`, the row is read anew. */
-template <unsigned block, bool out_of_line>
-PORT_INLINE void finish_row(const topk_v1_row &row, const topk_v1_outputs &outputs,
-                            unsigned count, unsigned low, unsigned threshold, bool again)
+/* The selection from the `count` keys in the buffer, all of `low` or better, to the outputs; few of them are above `top`.
+ * Where they are fewer than topk, the row's first scores equal to the threshold make up for it; where those do not suffice,
+ * or with `again`, the row is read anew. */
+template <unsigned block>
+PORT_INLINE void finish_row(const topk_v1_row &row, const topk_v1_outputs &outputs, unsigned count, unsigned top,
+                            unsigned low, unsigned threshold, bool again)
 {
     constexpr unsigned slots = topk_v1_slots<block>::each;
-    unsigned           keys[slots];
+    unsigned           keys[slots]; /* distances, then indices */
     topk_v1_kept_cut   kept;
     for (;;) {
         if (again) {
             const topk_v1_scores_source source = {row.scores};
             topk_v1_filter              filter = {threshold, 0, next_key(threshold), 0};
             block_barrier();
-            if (out_of_line)
-                absorb_row<block>(row, &filter);
-            else
-                absorb<block>(source, 0, row.n, row.n, row.topk, filter);
+            absorb<block>(source, 0, row.n, row.n, row.topk, filter);
             count = filter.count;
             low = filter.low;
+            top = greatest_key;
         }
         load_slots<block>(keys, count);
-        const unsigned high = greatest_key;
-        unsigned       above = 0;
         kept.flags = 0;
-        PORT_UNROLL
-        for (unsigned j = 0; j < slots; j++) keys[j] = high - keys[j];
-        if (low <= high) above = find_cut_of_kept<block>(keys, (count + block - 1) / block, row.n, high - low, row.topk, kept);
+        const unsigned above =
+            find_cut_of_kept<block>(keys, (count + block - 1) / block, row.n, ~top, ~low, row.topk, kept);
         PORT_UNROLL
         for (unsigned j = 0; j < slots; j++) keys[j] = (kept.flags >> j & 1u) != 0 ? index_in_slot<block>(j) : 0;
         if (above >= row.topk) break;
@@ -553,14 +503,15 @@ PORT_INLINE void finish_row(const topk_v1_row &row, const topk_v1_outputs &outpu
     write_in_order<block>(row, outputs, keys, kept.flags);
 }
 
-template <unsigned block> PORT_INLINE void select_long(const topk_v1_row &row, const topk_v1_outputs &outputs)
+template <unsigned block, unsigned seed = 0>
+PORT_INLINE void select_long(const topk_v1_row &row, const topk_v1_outputs &outputs)
 {
     if (row.n <= row.topk) {
         write_short_row<block>(row, outputs);
         return;
     }
     const topk_v1_buffer_sink sink = {dynamic_lds};
-    unsigned                  threshold = sample_threshold<block>(row);
+    unsigned                  threshold = sample_threshold<block, seed>(row);
     unsigned                  lower = least_key; /* tried where too few lie above the first */
     unsigned                  count;
     for (unsigned turn = 0;; turn++) {
@@ -569,13 +520,14 @@ template <unsigned block> PORT_INLINE void select_long(const topk_v1_row &row, c
         count = n_kept;
         const bool too_many = count > TOPK_V1_BUFFER;
         if (turn == 2 || (!too_many && (count >= row.topk || lower >= threshold))) break;
-        threshold = too_many ? raised_threshold<block>(row, threshold) : lower;
+        /* The last four may be empty: a vector's scores come together. */
+        threshold = too_many ? raised_threshold<block>(row, threshold, TOPK_V1_BUFFER - 4) : lower;
         lower = TOPK_V1_KEY_MAX;
         block_barrier();
         if (thread_number() == 0) n_kept = 0;
         block_barrier();
     }
-    finish_row<block, false>(row, outputs, count, next_key(threshold), threshold, count > TOPK_V1_BUFFER);
+    finish_row<block>(row, outputs, count, sampled_top, next_key(threshold), threshold, count > TOPK_V1_BUFFER);
 }
 
 #endif

@@ -43,13 +43,20 @@ PORT_INLINE void load_bits(const topk_v1_row &row, const topk_v1_register_places
     }
 }
 
-/* greatest_key, and the key above which the cut lies, or at which, where the row is long enough for a sample; otherwise
- * the least key of the row less one. The last barrier is inside. */
+/* Where the cut lies: above a key, or at it where the row was long enough for a sample. Few keys are above `top`. */
+struct topk_v1_bounds {
+    unsigned threshold;
+    unsigned top;
+};
+
+/* From a sample, or the least key of the row less one and the greatest. The last barrier is inside. */
 template <unsigned block, unsigned items>
-PORT_INLINE unsigned bound_keys(const topk_v1_row &row, const topk_v1_register_places<items> &at,
-                                const unsigned (&keys)[items])
+PORT_INLINE topk_v1_bounds bound_keys(const topk_v1_row &row, const topk_v1_register_places<items> &at,
+                                      const unsigned (&keys)[items])
 {
     constexpr unsigned share = block / TOPK_V1_REGISTER_GROUPS;
+    const unsigned     waves = block / (unsigned)wave_size();
+    topk_v1_bounds     bounds;
     unsigned           greatest = 0;
     unsigned           in_half = 0;
     PORT_UNROLL
@@ -57,22 +64,29 @@ PORT_INLINE unsigned bound_keys(const topk_v1_row &row, const topk_v1_register_p
         greatest = larger(greatest, keys[j]);
         if (j + 1 == items / 2) in_half = greatest;
     }
-    const unsigned of_wave = wave_largest(greatest);
-    if (lane_number() == 0) lds_max(&greatest_key, of_wave);
     if (row.n >= TOPK_V1_SAMPLED_FROM * row.topk) {
         if (thread_number() % share == 0)
             group_key[thread_number() / share] = items * row.topk <= row.n ? greatest : in_half;
         block_barrier();
         choose_threshold<block, TOPK_V1_REGISTER_GROUPS>();
-        return threshold_key;
+        bounds.threshold = threshold_key;
+        bounds.top = sampled_top;
+        return bounds;
     }
     unsigned least = TOPK_V1_KEY_MAX;
     PORT_UNROLL
     for (unsigned j = 0; j < items; j++) least = smaller(least, at.index(j) < row.n ? keys[j] : TOPK_V1_KEY_MAX);
+    greatest = wave_largest(greatest);
     least = wave_smallest(least);
-    if (lane_number() == 0) lds_min(&least_key, least);
+    if (lane_number() == 0) {
+        group_key[wave_number()] = greatest;
+        group_key[TOPK_V1_MOST_GROUPS / 2 + wave_number()] = least;
+    }
     block_barrier();
-    return least_key - (least_key != 0 ? 1u : 0u);
+    bounds.top = wave_largest(group_key[lane_number() % waves]);
+    least = wave_smallest(group_key[TOPK_V1_MOST_GROUPS / 2 + lane_number() % waves]);
+    bounds.threshold = least - (least != 0 ? 1u : 0u);
+    return bounds;
 }
 
 /* For each group of four of the thread's keys, how many of them are flagged, and how many by the lanes below. */
@@ -185,26 +199,25 @@ PORT_INLINE void select_in_registers(const topk_v1_row &row, const topk_v1_outpu
         threshold_place = threshold_rank(row.n, row.topk, TOPK_V1_REGISTER_GROUPS,
                                          items * row.topk <= row.n ? items : items / 2,
                                          (float)row.n / (float)(block * items), 4.0f);
-    block_barrier();
     PORT_UNROLL
     for (unsigned j = 0; j < items; j++) distances[j] = full_key(distances[j]);
-    unsigned       threshold = bound_keys<block>(row, at, distances);
-    const unsigned high = greatest_key;
+    topk_v1_bounds bounds = bound_keys<block>(row, at, distances);
     topk_v1_cut    cut = {0, 0};
     PORT_UNROLL
-    for (unsigned j = 0; j < items; j++) distances[j] = high - distances[j];
+    for (unsigned j = 0; j < items; j++) distances[j] = ~distances[j];
     for (;;) {
-        const unsigned above =
-            threshold < high ? find_cut<block>(distances, items, high - threshold - 1, row.topk, cut) : 0;
+        unsigned above = 0;
+        if (bounds.threshold != TOPK_V1_KEY_MAX)
+            above = find_cut<block>(distances, items, ~bounds.top, ~bounds.threshold - 1, row.topk, cut);
         if (above >= row.topk) break;
         block_barrier();
-        if (above + count_equal<block>(at, row.n, distances, high - threshold) >= row.topk) {
-            cut.distance = high - threshold;
+        if (above + count_equal<block>(at, row.n, distances, ~bounds.threshold) >= row.topk) {
+            cut.distance = ~bounds.threshold;
             cut.ties = row.topk - above;
             block_barrier();
             break;
         }
-        threshold = 0;
+        bounds.threshold = 0;
         block_barrier();
     }
     place_selected<block>(cut, at, row.n, distances);

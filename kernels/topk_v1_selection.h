@@ -3,8 +3,8 @@
  * What all kernels of top-k v1 are made of: keys, prefix sums over a block, the threshold from a sample, the cut by radix
  * selection, and the outputs. Included once, by topk_v1.hip, which says how they go together.
  *
- * From find_cut() on, keys are held as distances: high - key, where high is the greatest key there is. The best distance
- * is 0, and what is no key has one beyond all that count.
+ * From find_cut() on, keys are held as distances: ~key, so that less is better. What is no key has the greatest, beyond all
+ * that count.
  */
 #ifndef TOPKCTS_TOPK_V1_SELECTION_H
 #define TOPKCTS_TOPK_V1_SELECTION_H
@@ -25,7 +25,7 @@ static __shared__ unsigned chosen_index[TOPK_V1_MOST_TOPK];
 static __shared__ unsigned chosen[4] __attribute__((aligned(16))); /* digit, places left in it, its count; all counted */
 static __shared__ unsigned nearest, farthest; /* distances in the digit at the cut */
 static __shared__ unsigned cut_distance, cut_ties;
-static __shared__ unsigned greatest_key, least_key, threshold_key, threshold_place;
+static __shared__ unsigned greatest_key, least_key, sampled_top, threshold_key, threshold_place;
 static __shared__ unsigned n_listed;
 
 /* One row, as every thread sees it. */
@@ -110,6 +110,7 @@ template <unsigned block> PORT_INLINE void clear_lds()
         greatest_key = 0;
         least_key = TOPK_V1_KEY_MAX;
         threshold_key = TOPK_V1_KEY_MAX;
+        sampled_top = TOPK_V1_KEY_MAX;
     }
 }
 
@@ -131,8 +132,8 @@ PORT_INLINE unsigned threshold_rank(unsigned n, unsigned topk, unsigned groups, 
     return smaller((unsigned)(mean + deviations * deviation + 0.7f * deviations), groups);
 }
 
-/* threshold_key becomes the key of place threshold_place among the groups' keys, least_key the last of all. Barriers:
- * before, and inside. */
+/* threshold_key becomes the key of place threshold_place among the groups' keys, least_key the last of all, sampled_top the
+ * first. Barriers: before, and inside. */
 template <unsigned block, unsigned groups> PORT_INLINE void choose_threshold()
 {
     constexpr unsigned share = block / groups; /* threads that compare one group with all */
@@ -147,8 +148,13 @@ template <unsigned block, unsigned groups> PORT_INLINE void choose_threshold()
     }
     PORT_UNROLL
     for (unsigned mask = 1; mask < share; mask *= 2) greater += wave_exchange(greater, mask);
-    if (part == 0 && greater < threshold_place) lds_min(&threshold_key, mine);
-    if (part == 0 && greater + 1 >= groups / 2) lds_min(&least_key, mine);
+    const unsigned within = wave_smallest(greater < threshold_place ? mine : TOPK_V1_KEY_MAX);
+    const unsigned least = wave_smallest(mine);
+    if (greater == 0) sampled_top = mine; /* all that are equal store the same */
+    if (lane_number() == 0) {
+        lds_min(&threshold_key, within);
+        lds_min(&least_key, least);
+    }
     block_barrier();
 }
 
@@ -256,26 +262,30 @@ template <unsigned block> PORT_INLINE void cut_of_list(unsigned count, unsigned 
     cut.ties = cut_ties;
 }
 
-/* Where place number `places` falls among the distances of 0 to `last`, of which no thread has more than the first
- * `filled`. Returns how many there are; fewer than `places`:
- * no cut. digit_count must be clear, and is again. Barriers: before, and inside. All threads get the same cut. */
+/* Where place number `places` falls among the distances up to `last`, of which no thread has more than the first `filled`.
+ * Those up to `top` are thought to be few: they are one digit. Returns how many there are; fewer than `places`: no cut.
+ * digit_count must be clear, and is again. Barriers: before, and inside. All threads get the same cut. */
 template <unsigned block, unsigned items>
-PORT_INLINE unsigned find_cut(const unsigned (&distances)[items], unsigned filled, unsigned last, unsigned places,
-                              topk_v1_cut &cut)
+PORT_INLINE unsigned find_cut(const unsigned (&distances)[items], unsigned filled, unsigned top, unsigned last,
+                              unsigned places, topk_v1_cut &cut)
 {
-    unsigned shift = last >= TOPK_V1_DIGITS ? 21u - (unsigned)leading_zeros(last) : 0u;
+    if (top > last) top = last;
+    unsigned shift = last - top >= TOPK_V1_DIGITS ? 21u - (unsigned)leading_zeros(last - top) : 0u;
     PORT_UNROLL
-    for (unsigned j = 0; j < items; j++)
-        if (j < filled && distances[j] <= last) (void)lds_add(&digit_count[distances[j] >> shift], 1);
+    for (unsigned j = 0; j < items; j++) {
+        if (j < filled && distances[j] <= last)
+            (void)lds_add(&digit_count[(larger(distances[j], top) - top) >> shift], 1);
+    }
     block_barrier();
     choose_digit<block>(places);
     const unsigned in_all = chosen[3];
     unsigned       first = 0;
     if (in_all < places) return in_all;
-    for (;;) {
+    for (bool outermost = true;; outermost = false) {
         const unsigned count = chosen[2];
-        const unsigned width = (1u << shift) - 1;
+        const unsigned width = ((1u << shift) - 1) + (outermost && chosen[0] == 0 ? top : 0);
         places = chosen[1];
+        if (outermost && chosen[0] != 0) first = top;
         first += chosen[0] << shift;
         last = last - first < width ? last : first + width;
         cut.distance = last;

@@ -12,10 +12,10 @@
 #include <cstring>
 
 static_assert(TOPK_V1_BUFFER == TOPK_V1_BUFFER_KEYS, "topk_v1.h repeats the kernel's buffer");
-static_assert(TOPK_V1_SEGMENT_KEPT == TOPK_V1_SEGMENT_KEYS, "topk_v1.h repeats what a segment keeps");
 static_assert(TOPK_V1_MOST_SPLITS == TOPK_V1_MAX_SPLITS, "topk_v1.h repeats the most splits of a row");
-static_assert(sizeof(topk_v1_kept) == 128 * sizeof(unsigned), "topk_v1.c counts the workspace");
-static_assert(sizeof(topk_v1_segment) == 2 * TOPK_V1_SEGMENT_KEYS * sizeof(unsigned), "topk_v1.c counts the workspace");
+static_assert(sizeof(topk_v1_kept) == 256 * sizeof(unsigned), "topk_v1.c counts the workspace");
+static_assert(sizeof(topk_v1_segment) == (2 * TOPK_V1_BUFFER_KEYS + TOPK_V1_MAX_TOPK) * sizeof(unsigned),
+              "topk_v1.c counts the workspace");
 
 #if defined(TOPKCTS_WATCHED)
 /* In a module the provider is all that counts; the texts are those of the program. */
@@ -28,7 +28,7 @@ static const char topk_v1_own_text[] = "";
  * repository root, like the includes. */
 extern "C" const char topk_v1_build_text[];
 extern "C" const char topk_v1_hip_text[], topk_v1_selection_text[], topk_v1_registers_text[], topk_v1_long_text[],
-    topk_v1_port_text[];
+    topk_v1_split_text[], topk_v1_port_text[];
 #define TOPK_V1_EMBED(name, file)                                                                                      \
     ".globl " name "\n.type " name ",@object\n" name ":\n.incbin \"" file "\"\n.byte 0\n"
 __asm__(".pushsection .rodata\n"
@@ -40,12 +40,14 @@ __asm__(".pushsection .rodata\n"
         ".incbin \"kernels/topk_v1_selection.h\"\n"
         ".incbin \"kernels/topk_v1_registers.h\"\n"
         ".incbin \"kernels/topk_v1_long.h\"\n"
+        ".incbin \"kernels/topk_v1_split.h\"\n"
         ".incbin \"kernels/topk_v1.hip\"\n"
         ".byte 0\n"
         TOPK_V1_EMBED("topk_v1_hip_text", "kernels/topk_v1.hip")
         TOPK_V1_EMBED("topk_v1_selection_text", "kernels/topk_v1_selection.h")
         TOPK_V1_EMBED("topk_v1_registers_text", "kernels/topk_v1_registers.h")
         TOPK_V1_EMBED("topk_v1_long_text", "kernels/topk_v1_long.h")
+        TOPK_V1_EMBED("topk_v1_split_text", "kernels/topk_v1_split.h")
         TOPK_V1_EMBED("topk_v1_port_text", "kernels/port.h")
         ".popsection\n");
 
@@ -55,6 +57,7 @@ const struct topk_v1_text topk_v1_texts[] = {
     {"kernels/topk_v1_selection.h", topk_v1_selection_text},
     {"kernels/topk_v1_registers.h", topk_v1_registers_text},
     {"kernels/topk_v1_long.h", topk_v1_long_text},
+    {"kernels/topk_v1_split.h", topk_v1_split_text},
     {nullptr, nullptr},
 };
 #endif
