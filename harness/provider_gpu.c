@@ -123,7 +123,8 @@ static int launch_v1(void *self, const struct topk_problem *problem, char *err, 
             i++;
         if (start(&set->functions[i],
                   &(struct gpu_launch){.grid = planned->grid, .block = planned->block,
-                                       .dynamic_lds = planned->dynamic_lds, .stream = p.stream, .arguments = arguments},
+                                       .dynamic_lds = planned->dynamic_lds, .stream = p.stream, .arguments = arguments,
+                                       .early = set->functions[i].needs.may_wait}, /* all kernels of v1 wait */
                   err, err_size))
             return 1;
     }

@@ -19,9 +19,7 @@ extern "C" {
 #define TOPK_V1_WIDE_WIDTH 8192     /* rows at most this wide: 512 threads, in registers */
 #define TOPK_V1_SPLIT_WIDTH 32768   /* rows at least this wide are split over several blocks in batches of at most 32 */
 #define TOPK_V1_SPLIT_BATCH 32
-#ifndef TOPK_V1_ALWAYS_SPLIT
 #define TOPK_V1_ALWAYS_SPLIT 131072 /* and rows this wide in larger ones too, as long as the device is not full */
-#endif
 #define TOPK_V1_SEGMENT 2048        /* scores that a block of a split row has at least, give or take the rounding */
 #define TOPK_V1_BUFFER_KEYS 4096    /* kept keys in LDS, or of a segment; more than that, and the row or segment is read again */
 #define TOPK_V1_MAX_SPLITS 64

@@ -22,8 +22,10 @@
  *   topk_v1_long            one block reads a row of any length
  *   topk_v1_split, _merge   several blocks a row, each with a segment; a second launch selects among what they kept
  *
- * Arrival order shows nowhere: digits are counts, the kept keys are a set, places come from prefix sums. The workspace
- * is written before it is read; nothing stays from launch to launch.
+ * Arrival order shows nowhere: digits are counts, the kept keys are a set, or a bitmap, and places come from prefix sums. The
+ * workspace is written before it is read; nothing stays from launch to launch. Every kernel may begin while the launches
+ * before it on its stream still run, and waits for them (port.h). topk_v1_split lets its topk_v1_merge begin only after its
+ * own wait, so that the inputs of both are there.
  *
  * Knows nothing of hosts or launches. Numbers shared with the host: topk_v1.h. What each step gained: PERFORMANCE.md.
  */
@@ -55,6 +57,7 @@
 extern "C" __global__ void PORT_BLOCK_THREADS(256, 4) topk_v1_narrow(TOPK_V1_PARAMETERS)
 {
     wait_for_launches_before();
+    let_next_launch_begin();
     TOPK_V1_ROW(block_number())
     TOPK_V1_OUTPUTS
     select_in_registers<256, 8>(row, outputs);
@@ -65,6 +68,7 @@ extern "C" __global__ void PORT_BLOCK_THREADS(256, 4) topk_v1_narrow(TOPK_V1_PAR
 extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_wide(TOPK_V1_PARAMETERS)
 {
     wait_for_launches_before();
+    let_next_launch_begin();
     TOPK_V1_ROW(block_number())
     TOPK_V1_OUTPUTS
     select_in_registers<512, 16>(row, outputs);
@@ -75,6 +79,7 @@ extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_wide(TOPK_V1_PARAM
 extern "C" __global__ void PORT_BLOCK_THREADS(512, 2) topk_v1_long(TOPK_V1_PARAMETERS)
 {
     wait_for_launches_before();
+    let_next_launch_begin();
     TOPK_V1_ROW(block_number())
     TOPK_V1_OUTPUTS
     select_long<512>(row, outputs);

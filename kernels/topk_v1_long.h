@@ -58,9 +58,9 @@ PORT_INLINE int largest_of_vector(const port_vector &bits)
     return xy > zw ? xy : zw;
 }
 
-/* The threshold of a row from samples, others for each `seed`: lines of 32 neighbours, one in every equal part of the row, of which each goes to
- * eight threads. A group's threads have lines from all over the row, so that rows that rise or fall sample well. 0 for a
- * row that is short enough to be kept whole. Clears what the kernels count in. Ends with a barrier. */
+/* The threshold of a row from samples, others for each `seed`: lines of 32 neighbours, one in every equal part of the row, of
+ * which each goes to eight threads. A group's threads have lines from all over the row, so that rows that rise or fall
+ * sample well. 0 for a row that is short enough to be kept whole. Clears what the kernels count in. Ends with a barrier. */
 template <unsigned block, unsigned seed = 0> PORT_INLINE unsigned sample_threshold(const topk_v1_row &row)
 {
     constexpr unsigned share = block / TOPK_V1_LONG_GROUPS;

@@ -104,8 +104,9 @@ template <unsigned block> PORT_INLINE void clear_lds()
 {
     const port_vector zeroes = {0, 0, 0, 0};
     PORT_UNROLL
-    for (unsigned i = 0; i < TOPK_V1_DIGITS / 4 / block; i++)
-        reinterpret_cast<port_vector *>(digit_count)[i * block + thread_number()] = zeroes;
+    for (unsigned i = 0; i < TOPK_V1_DIGITS / 4; i += block)
+        if (i + thread_number() < TOPK_V1_DIGITS / 4)
+            reinterpret_cast<port_vector *>(digit_count)[i + thread_number()] = zeroes;
     if (thread_number() == 0) {
         greatest_key = 0;
         least_key = TOPK_V1_KEY_MAX;

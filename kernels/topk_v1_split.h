@@ -542,6 +542,7 @@ PORT_INLINE void merge_segments(const topk_v1_row &row, const topk_v1_outputs &o
 {
     clear_lds<block>();
     wait_for_launches_before();
+    let_next_launch_begin();
     if (row.n <= row.topk) {
         write_short_row<block>(row, outputs);
         return;

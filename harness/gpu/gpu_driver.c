@@ -490,7 +490,13 @@ static enum status driver_function_needs(void *function, struct gpu_function_nee
         check(gpuFunctionAttribute(&registers, GPU_FUNCTION_REGISTERS, function), "asking for a kernel's registers", err) ||
         check(gpuFunctionAttribute(&threads, GPU_FUNCTION_THREADS, function), "asking for a kernel's block size", err))
         return err->status;
-    *needs = (struct gpu_function_needs){lds, local, registers, threads};
+    *needs = (struct gpu_function_needs){lds, local, registers, threads, false};
+#ifdef GPU_FUNCTION_TARGET
+    int target = 0;
+    if (check(gpuFunctionAttribute(&target, GPU_FUNCTION_TARGET, function), "asking what a kernel was compiled for", err))
+        return err->status;
+    needs->may_wait = target >= 90;
+#endif
     return STATUS_OK;
 }
 
@@ -501,6 +507,17 @@ static enum status driver_function_allow(void *function, uint32_t dynamic_lds, s
 
 static enum status driver_launch(const struct gpu_launch *launch, struct error *err)
 {
+#ifdef gpuLaunchWith
+    if (launch->early) {
+        CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                   .value.programmaticStreamSerializationAllowed = 1};
+        CUlaunchConfig    config = {.gridDimX = launch->grid, .gridDimY = 1, .gridDimZ = 1,
+                                    .blockDimX = launch->block, .blockDimY = 1, .blockDimZ = 1,
+                                    .sharedMemBytes = launch->dynamic_lds, .hStream = launch->stream,
+                                    .attrs = &early, .numAttrs = 1};
+        return check(gpuLaunchWith(&config, launch->function, launch->arguments, NULL), "launching the kernel early", err);
+    }
+#endif
     return check(gpuLaunch(launch->function, launch->grid, 1, 1, launch->block, 1, 1, launch->dynamic_lds,
                            launch->stream, launch->arguments, NULL),
                  "launching the kernel", err);

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_DRIVER_ABI 1u
+#define GPU_DRIVER_ABI 2u
 #define GPU_DRIVER_ENTRY "topkcts_gpu_driver"
 
 /* What a device is, without being opened for work. */
@@ -40,6 +40,7 @@ struct gpu_function_needs {
     int64_t local_bytes; /* scratch per thread */
     int32_t registers;
     int32_t max_threads; /* of a block */
+    bool    may_wait;    /* its code has the means to wait for the launches before it: gpu_launch.early */
 };
 
 /* A launch of one dimension. `arguments` are pointers to the kernel's arguments, in order. */
@@ -49,6 +50,8 @@ struct gpu_launch {
     uint32_t dynamic_lds; /* bytes */
     void    *stream;
     void   **arguments;
+    bool     early; /* may begin before the launches before it on the stream are over, and waits for them by itself. Only for
+                       functions that may wait, and do (programmatic dependent launch); HIP has none. */
 };
 
 struct gpu_driver {

@@ -55,6 +55,7 @@ typedef CUgraphExec gpu_graph_exec;
 #define gpuModuleFunction cuModuleGetFunction
 #define gpuFunctionAttribute cuFuncGetAttribute
 #define gpuLaunch cuLaunchKernel
+#define gpuLaunchWith cuLaunchKernelEx /* with attributes */
 
 #define GPU_STREAM_FLAGS CU_STREAM_NON_BLOCKING
 #define GPU_EVENT_FLAGS CU_EVENT_DEFAULT
@@ -66,6 +67,7 @@ typedef CUgraphExec gpu_graph_exec;
 #define GPU_FUNCTION_LOCAL CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
 #define GPU_FUNCTION_REGISTERS CU_FUNC_ATTRIBUTE_NUM_REGS
 #define GPU_FUNCTION_THREADS CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+#define GPU_FUNCTION_TARGET CU_FUNC_ATTRIBUTE_PTX_VERSION /* 90: compiled for sm_90 or compute_90 */
 
 #elif defined(TOPKCTS_HIP)
 

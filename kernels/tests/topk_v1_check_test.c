@@ -151,10 +151,10 @@ Test(topk_v1_check, a_split_row_needs_a_workspace)
     cr_assert_eq(topk_v1_workspace_bytes(&p), 0u);
     p.batch = 2;
     p.max_seq_len = 65536;
-    cr_assert_eq(topk_v1_workspace_bytes(&p), 2u * (512 + 32 * 16384));
+    cr_assert_eq(topk_v1_workspace_bytes(&p), 2u * (1024 + 32 * 36864));
     p.max_seq_len = INT32_MAX;
     p.batch = 132;
-    cr_assert_eq(topk_v1_workspace_bytes(&p), 132u * (512 + 2 * 16384));
+    cr_assert_eq(topk_v1_workspace_bytes(&p), 132u * (1024 + 2 * 36864));
 }
 
 Test(topk_v1_check, every_kernel_of_a_plan_is_listed)
