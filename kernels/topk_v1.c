@@ -210,3 +210,6 @@ size_t topk_v1_workspace_bytes(const struct topk_problem *problem)
     const size_t  segment = (2 * TOPK_V1_BUFFER_KEYS + TOPK_V1_MAX_TOPK) * sizeof(uint32_t);
     return splits == 1 ? 0 : (size_t)problem->batch * (256 * sizeof(uint32_t) + (size_t)splits * segment);
 }
+
+const struct topk_v1_host simulator_v1_host = {&topk_v1_claims, topk_v1_limits, topk_v1_check, topk_v1_plan,
+                                               topk_v1_workspace_bytes};

@@ -69,6 +69,17 @@ struct topk_v1_plan topk_v1_plan(const struct topk_problem *problem);
 /* Bytes of workspace that the plan needs; 0 for rows that one block serves. Contents at entry do not matter. */
 size_t topk_v1_workspace_bytes(const struct topk_problem *problem);
 
+/* What a watched v1, which is a module of its own, takes from the program. The program exports this name alone: a plugin that
+ * brings a topk_v1.c of its own must find its own functions, not the program's. */
+struct topk_v1_host {
+    const struct topk_claims *claims;
+    const struct topk_limit  *limits;
+    int (*check)(const struct topk_problem *problem, char *err, size_t err_size);
+    struct topk_v1_plan (*plan)(const struct topk_problem *problem);
+    size_t (*workspace_bytes)(const struct topk_problem *problem);
+};
+extern const struct topk_v1_host simulator_v1_host;
+
 /* Checks the problem, then runs its plan on the simulator under the schedule in force. 0, or non-zero with a cause;
  * refused problems leave the outputs untouched. All pointers are host memory. */
 int topk_v1_launch_simulator(const struct topk_problem *problem, char *err, size_t err_size);

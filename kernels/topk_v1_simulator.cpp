@@ -21,6 +21,11 @@ static_assert(sizeof(topk_v1_segment) == (2 * TOPK_V1_BUFFER_KEYS + TOPK_V1_MAX_
 /* In a module the provider is all that counts; the texts are those of the program. */
 static const char topk_v1_own_text[] = "";
 #define TOPK_V1_BUILD_TEXT topk_v1_own_text
+#define topk_v1_claims (*simulator_v1_host.claims)
+#define topk_v1_limits (simulator_v1_host.limits)
+#define topk_v1_check (simulator_v1_host.check)
+#define topk_v1_plan(problem) simulator_v1_host.plan(problem)
+#define topk_v1_workspace_bytes (simulator_v1_host.workspace_bytes)
 #else
 #define TOPK_V1_BUILD_TEXT topk_v1_build_text
 
@@ -144,7 +149,7 @@ int topk_v1_simulate(const struct topk_problem *problem, const struct topk_v1_la
 int topk_v1_launch_simulator(const struct topk_problem *problem, char *err, size_t err_size)
 {
     if (topk_v1_check(problem, err, err_size) != 0) return 1;
-    const struct topk_v1_plan plan = topk_v1_plan(problem);
+    const auto plan = topk_v1_plan(problem);
     last_path = plan.launches[0].kernel;
     for (int32_t i = 0; i < plan.n_launches; i++)
         if (topk_v1_simulate(problem, &plan.launches[i], plan.splits, err, err_size) != 0) return 1;

@@ -54,6 +54,9 @@ expect 0 "$TOPKCTS" run --suite smoke --provider "$so/prints_a_lot.so" --db nois
 [ "$(stat -c %s noisy.db)" -lt 4000000 ] || fail "the flood went into the database"
 expect 0 "$TOPKCTS" run 'ragged-rows' --provider "$so/forks_and_leaves.so" --db child.db
 
+# Its own functions are its own, whatever the program's are called.
+expect 0 "$TOPKCTS" run 'ragged-rows' --provider "$so/brings_topk_v1.so" --db own.db
+
 # Supports nothing: skipped, so nothing was judged, so not green.
 expect 3 "$TOPKCTS" run --suite smoke --provider "$so/supports_nothing.so" --db skip.db
 [ "$(query skip.db "select count(*) from results where verdict = 'skip'")" -gt 50 ] || fail "rows are not skipped"
