@@ -82,8 +82,10 @@ class Check:
         self.open("index.html")
         self.shoot("index")
         planted = {a["series"][2] for a in self.answers["regressions"]}
-        shown = {t.replace("\u200b", "") for t in self.text("section[aria-labelledby=regressions] td:first-child")}
+        shown = {t.replace("\u200b", "") for t in self.text("section[aria-labelledby=regressions] td:first-child a")}
         self.expect(shown == planted, f"index: regressions shown {len(shown)}, planted {len(planted)}")
+        reasons = self.text("section[aria-labelledby=regressions] td:first-child small")
+        self.expect(reasons and all(reasons), f"index: reasons beside the regressions: {reasons}")
         n_open = sum(a["open"] for a in self.answers["divergences"])
         states = self.text("section[aria-labelledby=divergences] td:nth-child(7)")
         self.expect(states.count("open") == min(n_open, report.MAX_LISTED), f"index: {states.count('open')} open divergences, planted {n_open}")
