@@ -203,7 +203,8 @@ struct topk_v1_plan topk_v1_plan(const struct topk_problem *problem)
     return plan;
 }
 
-/* A header of 256 words a row, then for each segment bits and indices of what it kept, and indices of ties; see struct topk_v1_kept in topk_v1_split.h. */
+/* A header of 256 words a row, then for each segment bits and indices of what it kept, and indices of ties; see struct
+ * topk_v1_kept in topk_v1_split.h. */
 size_t topk_v1_workspace_bytes(const struct topk_problem *problem)
 {
     const int32_t splits = splits_of(problem);

@@ -21,7 +21,7 @@ extern "C" {
 #define TOPK_V1_SPLIT_BATCH 32
 #define TOPK_V1_ALWAYS_SPLIT 131072 /* and rows this wide in larger ones too, as long as the device is not full */
 #define TOPK_V1_SEGMENT 2048        /* scores that a block of a split row has at least, give or take the rounding */
-#define TOPK_V1_BUFFER_KEYS 4096    /* kept keys in LDS, or of a segment; more than that, and the row or segment is read again */
+#define TOPK_V1_BUFFER_KEYS 4096    /* kept keys in LDS, or of a segment; where there are more, it is read again */
 #define TOPK_V1_MAX_SPLITS 64
 #define TOPK_V1_FULL_DEVICE 264     /* blocks that rows are split into in order to fill a device */
 
